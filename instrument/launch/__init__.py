@@ -1,0 +1,1 @@
+"""Launchers and dependency files, one file a kind."""

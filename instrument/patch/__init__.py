@@ -1,0 +1,1 @@
+"""Proofs, diff, atomic write, undo."""

@@ -1,0 +1,1 @@
+"""From evidence to edits. Knows no framework by name."""

@@ -1,0 +1,1 @@
+"""A plan for people and machines: terminal, HTML, JSON, SARIF, Markdown."""

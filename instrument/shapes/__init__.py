@@ -1,0 +1,1 @@
+"""Trainer frameworks, one file each: where a backend is registered in them."""

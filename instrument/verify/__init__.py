@@ -1,0 +1,1 @@
+"""Run the trainer offline, read both records, compare."""
