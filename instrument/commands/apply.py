@@ -1,0 +1,124 @@
+"""`instrument apply`: the change, shown, asked for and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrument.commands._common import COULD_NOT, DONE, FOUND, Ask, command, proved, write_file
+from instrument.errors import InstrumentError
+
+if TYPE_CHECKING:
+    from instrument.plan.model import Plan
+    from instrument.report.summary import Summary
+    from instrument.repo.scan import Repository
+
+ORDER = 30
+
+
+def register(app: typer.Typer) -> None:
+    command(app, example="instrument apply ~/src/cleanrl --yes")(apply)
+
+
+def apply(
+    ask: Ask,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+    allow_dirty: Annotated[
+        bool, typer.Option("--allow-dirty", help="Also edit files that have changes git does not hold yet.")
+    ] = False,
+    plan_file: Annotated[
+        Path | None, typer.Option("--plan", metavar="FILE", help="Apply this saved plan, if its sources are as they were.")
+    ] = None,
+    patch_file: Annotated[
+        Path | None, typer.Option("--patch", metavar="FILE", help="Also write the change as a patch.")
+    ] = None,
+) -> int:
+    """Write the change: shows it as a diff and asks, proves it, writes all of it or nothing. `undo` takes it back.
+
+    Without a terminal and without --yes nothing is written, and the exit code is 1.
+    """
+    from instrument.patch.diff import git_prefix, patch
+    from instrument.patch.write import apply as write
+    from instrument.report.summary import Summary
+
+    repo = ask.repo
+    plan = _loaded(ask, plan_file) if plan_file else ask.plan()
+    summary = Summary(plan, repo)
+    if plan.empty:
+        _tell(ask, summary, "refused" if summary.blocked else "clean")
+        return COULD_NOT if summary.blocked else DONE
+    if not allow_dirty:
+        refuse_dirty(repo, plan)
+    text = patch(proved(ask, plan), git_prefix(repo))
+    if patch_file is not None:
+        write_file(patch_file, text)
+    if not yes:
+        _tell(ask, summary, "found")
+        if not ask.interactive:
+            ask.err.line()
+            ask.err.line("nothing was written: there is no terminal to ask on; --yes writes it", "yellow")
+            return FOUND
+        ask.out.line()
+        ask.out.patch(text)
+        ask.out.line()
+        if not typer.confirm("Write this?", default=False):
+            ask.out.line("nothing was written")
+            return FOUND
+        write(repo, plan)
+        _written(ask, summary)
+        return DONE
+    write(repo, plan)
+    _tell(ask, summary, "done")
+    return DONE
+
+
+def _loaded(ask: Ask, file: Path) -> Plan:
+    from instrument.patch.planfile import load
+
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InstrumentError(f"can't be read: {error.strerror}", path=str(file)) from None
+    return load(data, ask.repo)
+
+
+def _tell(ask: Ask, summary: Summary, outcome: str) -> None:
+    if ask.json:
+        from instrument.report.json import document, write
+
+        write(document("apply", outcome, summary))
+    elif not ask.quiet:
+        from instrument.report.terminal import write_plan
+
+        write_plan(ask.out, summary, verbose=ask.verbose, applied=outcome == "done")
+
+
+def _written(ask: Ask, summary: Summary) -> None:
+    """After the plan was shown and agreed to: only what is new."""
+    from instrument.report.terminal import write_steps
+    from instrument.report.text import plural
+
+    ask.out.line(f"{plural(len(summary.files), 'file')} written", "green")
+    write_steps(ask.out, summary.next_steps(applied=True))
+
+
+def refuse_dirty(repo: Repository, plan: Plan) -> None:
+    """Raise InstrumentError where a file that the plan edits has changes that git does not hold.
+
+    A file that git does not track at all is not dirty: `undo` is what takes its edits back.
+    """
+    from instrument.repo.scan import _git
+
+    paths = sorted({edit.path for edit in plan.edits} | {new.path for new in plan.new_files})
+    if repo.git_root is None:
+        return
+    out = _git(repo.root, "--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames", "--", *paths) or b""
+    dirty = sorted(entry[3:].decode("utf-8", "surrogateescape") for entry in out.split(b"\0") if entry and entry[:2] != b"??")
+    if dirty:
+        raise InstrumentError(
+            f"{dirty[0]}{f' and {len(dirty) - 1} more' if len(dirty) > 1 else ''} has changes that are not committed",
+            hint="commit or stash them, or give --allow-dirty; nothing was written",
+        )

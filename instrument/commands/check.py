@@ -1,0 +1,50 @@
+"""`instrument check`: for CI and pre-commit, is there anything left to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrument.commands._common import DONE, FOUND, Ask, command, write_file
+
+ORDER = 40
+
+
+def register(app: typer.Typer) -> None:
+    command(app, example="instrument check . --sarif instrument.sarif")(check)
+
+
+def check(
+    ask: Ask,
+    *,
+    sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as SARIF 2.1.0.")] = None,
+    github: Annotated[bool, typer.Option("--github", help="Print what was found as GitHub annotations.")] = False,
+) -> int:
+    """Exit 0 when every metric that can reach Probe does, 1 when `apply` would change something.
+
+    Questions and refusals are told, but are no failure: nothing that this tool does would settle them.
+    """
+    from instrument.report.summary import Summary
+
+    plan = ask.plan()
+    summary = Summary(plan, ask.repo)
+    if sarif is not None:
+        from instrument.report.sarif import log
+
+        write_file(sarif, log(summary))
+    if ask.json:
+        from instrument.report.json import document, write
+
+        write(document("check", "clean" if plan.empty else "found", summary))
+    elif github:
+        from instrument.report.sarif import annotations
+
+        for annotation in annotations(summary):
+            typer.echo(annotation)
+    elif not ask.quiet and sarif != Path("-"):
+        from instrument.report.terminal import write_plan
+
+        write_plan(ask.out, summary, verbose=ask.verbose)
+    return DONE if plan.empty else FOUND

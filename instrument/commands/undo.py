@@ -1,0 +1,37 @@
+"""`instrument undo`: takes the last apply back."""
+
+from __future__ import annotations
+
+import typer
+
+from instrument.commands._common import DONE, Ask, command
+
+ORDER = 50
+
+
+def register(app: typer.Typer) -> None:
+    command(app, example="instrument undo ~/src/cleanrl", plans=False)(undo)
+
+
+def undo(ask: Ask) -> int:
+    """Give every file the bytes back that it had before the last `apply`, also without git.
+
+    Refuses, and writes nothing, where a file was changed since: your own work is in it.
+    """
+    from instrument.patch.undo import undo as take_back
+
+    restored = take_back(ask.path)
+    if ask.json:
+        from instrument.report.json import write
+
+        write({"schema": "instrument.undo/1", "restored": sorted(map(str, restored))})
+    elif not ask.quiet:
+        from instrument.report.text import plural
+
+        if restored:
+            ask.out.line(f"{plural(len(restored), 'file')} restored", "green")
+            for path in restored:
+                ask.out.line(f"  {path}")
+        else:
+            ask.out.line("nothing to undo: there is no record of an apply here")
+    return DONE

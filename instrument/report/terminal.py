@@ -1,0 +1,229 @@
+"""What people see in a terminal, or in a log when it is piped: a plan that fits a screen, a diff, an error."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from instrument.errors import InstrumentError
+from instrument.report.summary import OUTCOMES, Summary
+from instrument.report.text import plural, shortened, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from instrument.plan.model import Note
+
+Color = Literal["auto", "always", "never"]
+
+#: A piped report is not wrapped: a log is searched by line.
+_UNWRAPPED = 1_000_000
+_MAX_WIDTH = 110
+
+
+class Screen:
+    """One stream for people. Text is never taken as markup; what a terminal would act on is escaped before it."""
+
+    def __init__(self, stream: TextIO, *, color: Color = "auto") -> None:
+        self.stream = stream
+        self.color = color
+        self._console: Console | None = None
+        self._progress_shown = False
+
+    @property
+    def console(self) -> Console:
+        """rich's console, made when something is printed; it knows NO_COLOR, FORCE_COLOR, dumb terminals and widths."""
+        if self._console is None:
+            from rich.console import Console
+
+            self._console = Console(
+                file=self.stream,
+                force_terminal=True if self.color == "always" else None,
+                no_color=True if self.color == "never" else None,
+                color_system=None if self.color == "never" else "standard" if self.color == "always" else "auto",
+                highlight=False,
+                markup=False,
+                emoji=False,
+                legacy_windows=False,
+            )
+        return self._console
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.stream.isatty()
+
+    @property
+    def width(self) -> int:
+        return min(self.console.width, _MAX_WIDTH) if self.is_terminal else _UNWRAPPED
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """One line, escaped, not wrapped."""
+        self.console.print(shown(text, keep="\t"), style=style or None, soft_wrap=True)
+
+    def paragraph(self, text: str, *, indent: str = "", first: str | None = None, style: str = "") -> None:
+        """A text wrapped at words with a hanging indent; paths and names are never broken."""
+        lines = textwrap.wrap(
+            shown(text), self.width, initial_indent=indent if first is None else first, subsequent_indent=indent,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+        for line in lines or [""]:
+            self.console.print(line, style=style or None, soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        self.line()
+        self.line(text, "bold")
+
+    def error(self, error: InstrumentError) -> None:
+        """An error in one line, and what to do about it in the next."""
+        place = ""
+        if error.path is not None:
+            place = f"{error.path}:{error.line}: " if error.line else f"{error.path}: "
+        self.paragraph(f"instrument: {place}{error.message}", indent="  ", first="", style="red")
+        if error.hint:
+            self.paragraph(error.hint, indent="  ")
+
+    def progress(self, what: str) -> Callable[[int, int], None] | None:
+        """A callback (done, total) that keeps one line up to date, on a terminal only and not for what is soon over."""
+        if not self.is_terminal:
+            return None
+        started = last = time.monotonic()
+
+        def show(done: int, total: int) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - started > 0.4 and now - last > 0.1:
+                last = now
+                self._progress_shown = True
+                self.stream.write(f"\r\x1b[2K{what} {done:,} of {total:,} files")
+                self.stream.flush()
+
+        return show
+
+    def clear_progress(self) -> None:
+        """Take the progress line away."""
+        if self._progress_shown:
+            self._progress_shown = False
+            self.stream.write("\r\x1b[2K")
+            self.stream.flush()
+
+    def patch(self, patch: bytes) -> None:
+        """A patch for reading: coloured, every control character of the target's code escaped, through the pager."""
+        from rich.text import Text
+
+        styles = {"+": "green", "-": "red", "@": "cyan"}
+        text = Text()
+        for line in patch.decode("utf-8", "surrogateescape").split("\n"):
+            body = line[:-1] if line.endswith("\r") else line  # CRLF files: the ending is not worth showing
+            header = line.startswith(("diff --git ", "--- ", "+++ ", "index ", "new file"))
+            style = "bold" if header else styles.get(line[:1], "")
+            text.append(shown(body, keep="\t") + "\n", style=style or None)
+        text.rstrip()
+        if self.is_terminal and text.plain.count("\n") > self.console.height and sys.stdin.isatty():
+            with self.console.pager(styles=self.console.color_system is not None):
+                self.console.print(text, soft_wrap=True)
+        else:
+            self.console.print(text, soft_wrap=True)
+
+
+def write_plan(screen: Screen, summary: Summary, *, verbose: bool = False, applied: bool = False) -> None:
+    """The plan on one screen: found, changes, questions, refusals, left alone, next."""
+    _found(screen, summary)
+    if summary.already and not summary.notes("refusal"):
+        screen.line()
+        screen.line("already instrumented, nothing to do", "green")
+    elif summary.plan.empty:
+        screen.line()
+        screen.line("already instrumented, nothing more to do" if summary.already else "nothing to do", "bold")
+    else:
+        _changes(screen, summary, verbose, applied)
+    _places(screen, summary, verbose)
+    for title, level, style in (
+        ("To decide", "question", "yellow"),
+        ("Refused", "refusal", "red"),
+        ("Warnings", "warning", "yellow"),
+        ("Also", "info", ""),
+    ):
+        _notes(screen, title, summary.notes(level), style)
+    if summary.plan.passed_over:
+        screen.heading("Passed over")
+        for strategy, why in summary.plan.passed_over:
+            screen.paragraph(f"{strategy}: {why}", indent="    ", first="  ")
+    skipped = summary.grouped_skipped(1_000_000 if verbose else 8)
+    if skipped:
+        screen.heading("Left alone")
+        for entry in skipped:
+            screen.paragraph(entry, indent="    ", first="  ")
+    write_steps(screen, summary.next_steps(applied))
+
+
+def write_steps(screen: Screen, steps: Sequence[tuple[str, str]]) -> None:
+    """What to do next, each with its reason."""
+    if steps:
+        screen.heading("Next")
+        for action, why in steps:
+            screen.paragraph(f"{action}  ({why})", indent="      ", first="  ")
+
+
+def _found(screen: Screen, summary: Summary) -> None:
+    plan = summary.plan
+    names = "; ".join(f"{title} ({form})" if form else title for title, form in summary.shapes)
+    screen.paragraph(f"Found: {names or 'no trainer or tracker that is known here'}", indent="       ", first="")
+    read = f"{plural(plan.files_seen, 'file')} read, {plan.files_parsed:,} parsed"
+    screen.paragraph(f"{plural(len(plan.sites), 'place')}; {read}, {plan.seconds:.2f} s", indent="       ")
+
+
+def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> None:
+    screen.heading(f"{'Changed' if applied else 'Will change'} {plural(len(summary.files), 'file')}")
+    width = min(max(len(shown(change.path)) for change in summary.files), max(screen.width - 30, 20), 48)
+    for change in summary.files:
+        path = shortened(shown(change.path), width) if screen.is_terminal else shown(change.path)
+        what = f"new, {plural(len(change.new.text.splitlines()), 'line')}" if change.new else plural(len(change.edits), "edit")
+        line = f"  {path:<{width}}  {what}"
+        if change.replaced:
+            line += f", {change.replaced} replaced"
+        screen.line(line + (", review" if change.review else ""), "green")
+        if verbose:
+            if change.new:
+                screen.paragraph(change.new.reason, indent="      ", first="    ")
+            for edit in sorted(change.edits, key=lambda edit: edit.start):
+                mark = " [review]" if edit.applicability == "review" else ""
+                screen.paragraph(f"{summary.line(edit)}: {edit.reason} ({edit.rule}){mark}", indent="      ", first="    ")
+        else:
+            reasons = change.reasons
+            for reason in reasons[:3]:
+                screen.paragraph(reason, indent="      ", first="    ")
+            if len(reasons) > 3:
+                screen.line(f"    and {plural(len(reasons) - 3, 'more reason')} (-v shows all)", "dim")
+
+
+def _places(screen: Screen, summary: Summary, verbose: bool) -> None:
+    outcomes = summary.outcomes
+    if not outcomes:
+        return
+    screen.heading("Places")
+    for outcome, sites in outcomes.items():
+        screen.line(f"  {len(sites):>4} {OUTCOMES[outcome]}")
+        # What a plan covers is in the diff; what it does not cover is what a person has to know.
+        if verbose or (outcome in ("asked", "refused") and len(sites) <= 12):
+            for site in sites:
+                where = f"{site.path}:{site.line}"
+                process = "" if site.process == "main" else f", in {site.process}"
+                strategy = f" -> {site.strategy}" if site.strategy else ""
+                why = f": {site.why}" if site.why else ""
+                screen.paragraph(f"{where} {site.what}{process}{strategy}{why}", indent="         ", first="       ")
+
+
+def _notes(screen: Screen, title: str, notes: Sequence[Note], style: str) -> None:
+    if not notes:
+        return
+    screen.heading(title)
+    for note in notes:
+        where = ""
+        if note.path:
+            where = f"{note.path}:{note.line}: " if note.line else f"{note.path}: "
+        screen.paragraph(f"{where}{note.message} [{note.code}]", indent="    ", first="  ", style=style)
+        if note.next:
+            screen.paragraph(note.next, indent="       ", first="    -> ")
