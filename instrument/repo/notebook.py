@@ -16,19 +16,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from json import JSONDecodeError
+from typing import Any
 
 from instrument.errors import ConflictError, ProofError, SourceError
 from instrument.repo.cells import RawCell, RawNotebook
 from instrument.repo.magics import SILENT_CELL_MAGICS, Masked, mask
 from instrument.repo.pip_lines import PipInstall, pip_installs
-from instrument.repo.source import PythonSource, Splice, parse_python
+from instrument.repo.source import PythonSource, Splice
 
 #: What stands between two cells in `text`.
 SEPARATOR = "\n\n"
 
-_OTHER_KERNELS = re.compile(
-    r"(ir|julia|bash|xcpp|scala|almond|deno|javascript|octave|sas|stata|ruby|rust|gophernotes)\b|\.net-"
-)
+#: Names of kernels, for metadata that does not tell the language.
+_OTHER_KERNELS = re.compile(r"(ir|julia|bash|xcpp|scala|almond|deno|javascript|octave|sas|stata|ruby|rust)\b|\.net-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,7 @@ class NotebookSource(PythonSource):
         version = found.top.get("nbformat")
         if version in (1, 2, 3):
             hint = f"convert it first: jupyter nbconvert --to notebook --nbformat 4 --inplace {self.path.name}"
-            raise SourceError(
-                f"is in notebook format {version}, which has no cells of its own", path=self.path, line=1, hint=hint
-            )
+            raise SourceError(f"is in notebook format {version}", path=self.path, line=1, hint=hint)
         if version != 4 or "cells" not in found.top:
             raise SourceError("is no notebook of format 4", path=self.path, line=1)
         return found
@@ -91,11 +89,7 @@ class NotebookSource(PythonSource):
     def language(self) -> str:
         """The kernel's language in lower case: "python", "r", "julia", ..."""
         metadata = self.notebook.top.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        kernel, info = (
-            part if isinstance(part, dict) else {}
-            for part in (metadata.get("kernelspec"), metadata.get("language_info"))
-        )
+        kernel, info = _dict(_dict(metadata).get("kernelspec")), _dict(_dict(metadata).get("language_info"))
         for found in (kernel.get("language"), info.get("name")):
             if isinstance(found, str) and found:
                 return "python" if found.lower() in ("python", "python3", "ipython") else found.lower()
@@ -192,9 +186,8 @@ class NotebookSource(PythonSource):
         """The pip commands of the notebook (`!pip`, `%pip`, `!uv pip`, `%%bash`), offsets into `text`."""
         found: list[PipInstall] = []
         for cell in self.cells:
-            found += pip_installs(
-                cell.raw.text, cell.start, shell_cell=bool({"bash", "sh", "shell"} & {*cell.masked.magics})
-            )
+            shell = not {"bash", "sh", "shell"}.isdisjoint(cell.masked.magics)
+            found += pip_installs(cell.raw.text, cell.start, shell_cell=shell)
         return found
 
     def install_edit_position(self, near: Collection[str] = ()) -> int | None:
@@ -215,7 +208,7 @@ class NotebookSource(PythonSource):
         return [(cell, self.text[cell.start : cell.end]) for cell in self.cells]
 
     def check(self) -> None:
-        """Raise SourceError unless every cell that is seen as Python parses and compiles, await at top level included."""
+        """Raise SourceError unless every cell that is seen as Python compiles by itself, top-level await allowed."""
         for cell, program in self.programs():
             try:
                 compile(program, str(self.path), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
@@ -234,9 +227,8 @@ class NotebookSource(PythonSource):
             changes.setdefault(cell.index, []).append(self._in_cell(cell, edit))
         if not changes:
             return self.data
-        sources = {
-            index: self.notebook.source_json(self.notebook.cells[index], cuts) for index, cuts in changes.items()
-        }
+        cells = self.notebook.cells
+        sources = {index: self.notebook.source_json(cells[index], cuts) for index, cuts in changes.items()}
         return self.bom + self.notebook.splice(sources).encode(self.encoding)
 
     def _in_cell(self, cell: Cell, edit: Splice) -> tuple[int, int, str]:
@@ -260,16 +252,14 @@ class NotebookSource(PythonSource):
     def prove(self, edits: Sequence[Splice], result: bytes) -> None:
         """Raise ProofError unless the result is this notebook with just these edits: the rest of it the same bytes,
         every cell compiling, and each edited cell its source with the edits made."""
-        after = NotebookSource(self.path, result)
+        after, path = NotebookSource(self.path, result), str(self.path)
         edited = {self.cell_of(edit.start).index for edit in edits}
         if self._outside(edited) != after._outside(edited) or self.bom != after.bom:
-            raise ProofError("something outside the edited cells changed", proof="notebook", path=str(self.path))
+            raise ProofError("something outside the edited cells changed", proof="notebook", path=path)
         if after.original != self._spliced_original(edits):
-            raise ProofError(
-                "an edited cell is not its source with the edits made", proof="notebook", path=str(self.path)
-            )
+            raise ProofError("an edited cell is not its source with the edits made", proof="notebook", path=path)
         if [cell for cell, _ in after.skipped] != [cell for cell, _ in self.skipped]:
-            raise ProofError("an edited cell does not parse", proof="parses", path=str(self.path))
+            raise ProofError("an edited cell does not parse", proof="parses", path=path)
         after.check()
 
     def _spliced_original(self, edits: Sequence[Splice]) -> str:
@@ -294,19 +284,19 @@ def _why(cell: Cell) -> str:
     return f"starts with %%{cell.masked.magics[0]}" if cell.masked.magics else "is left alone"
 
 
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _cell_language(raw: RawCell) -> str:
     """The language that an editor gave a single cell, "" for the kernel's own."""
-    for tool, key in (
-        ("vscode", "languageId"),
-        ("dotnet_interactive", "language"),
-        ("polyglot_notebook", "kernelName"),
-    ):
-        part = raw.metadata.get(tool)
-        found = part.get(key) if isinstance(part, dict) else None
+    editors = {"vscode": "languageId", "dotnet_interactive": "language", "polyglot_notebook": "kernelName"}
+    for tool, key in editors.items():
+        found = _dict(raw.metadata.get(tool)).get(key)
         if isinstance(found, str) and found.lower() not in ("", "python", "ipython"):
             return found
     kernel = raw.metadata.get("kernel")  # SoS notebooks

@@ -18,15 +18,15 @@ _WORD = re.compile(
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 #: Options of `pip install` whose value is the next word (pip 26.3, uv 0.9).
 _WITH_VALUE = frozenset(
-    "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links -t --target --prefix "
-    "--root --src --python --platform --python-version --implementation --abi --progress-bar --no-binary --only-binary "
-    "--config-settings -C --cache-dir --log --proxy --timeout --retries --trusted-host --upgrade-strategy --index "
-    "--default-index --torch-backend --prerelease --resolution --exclude-newer --report --use-feature".split()
+    "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links -t --target "
+    "--prefix --root --src --python --platform --python-version --implementation --abi --progress-bar --no-binary "
+    "--only-binary --config-settings -C --cache-dir --log --proxy --timeout --retries --trusted-host --index "
+    "--upgrade-strategy --default-index --torch-backend --prerelease --resolution --exclude-newer --report".split()
 )
 #: With these another package would not be found, would lack what it needs, or would go elsewhere.
 _UNUSABLE = frozenset(
-    "--no-deps -i --index-url --no-index -t --target --prefix --root --dry-run --default-index --platform --require-hashes "
-    "-f --find-links".split()
+    "--no-deps -i --index-url --no-index -t --target --prefix --root --dry-run --default-index --platform "
+    "--require-hashes -f --find-links".split()
 )
 
 
