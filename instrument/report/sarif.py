@@ -1,0 +1,123 @@
+"""What `check` finds as SARIF 2.1.0, with each edit as a fix, and as GitHub's workflow annotations.
+
+Rule ids and paths are stable: a code-scanning service tells alerts apart by them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from instrument import __version__
+from instrument.report.summary import Summary, Touched
+from instrument.report.text import shown
+
+if TYPE_CHECKING:
+    from instrument.plan.edits import Edit
+    from instrument.plan.model import Note
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+#: Levels of notes in SARIF's words. A question needs a person but breaks nothing.
+_LEVELS = {"question": "note", "refusal": "warning", "warning": "warning", "info": "none"}
+
+
+def log(summary: Summary) -> bytes:
+    """The SARIF log: one result for each place that `apply` would change, and one for each note with a place."""
+    results = [_missing(summary, change) for change in summary.files]
+    notes = [note for level in ("question", "refusal", "warning") for note in summary.notes(level)]
+    results = [result for result in results if result] + [_note(note) for note in notes]
+    rules = {result["ruleId"]: _TITLES.get(result["ruleId"], result["ruleId"].replace("-", " ")) for result in results}
+    run = {
+        "tool": {
+            "driver": {
+                "name": "probe-instrument",
+                "version": __version__,
+                "rules": [{"id": rule, "shortDescription": {"text": title}} for rule, title in sorted(rules.items())],
+            }
+        },
+        # All columns count characters, as the engine does.
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the folder that was checked"}}},
+        "results": results,
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+
+
+_TITLES = {"not-recorded": "Metrics that Probe does not get yet"}
+
+
+def _missing(summary: Summary, change: Touched) -> dict[str, Any] | None:
+    """One result a file: its edits stand and fall together. A new file by itself is no finding."""
+    if not change.edits:
+        return None
+    edits = sorted(change.edits, key=lambda edit: edit.start)
+    result = _result("not-recorded", "warning", "; ".join(change.reasons) + ". `instrument apply` does it.", change.path)
+    result["locations"][0]["physicalLocation"]["region"] = {"startLine": summary.line(edits[0])}
+    if not change.path.endswith(".ipynb"):  # offsets are those of the joined program there, not of the file
+        replacements = [_replacement(summary, edit) for edit in edits]
+        result["fixes"] = [
+            {
+                "description": {"text": "Record in Probe too"},
+                "artifactChanges": [{"artifactLocation": _location(change.path), "replacements": replacements}],
+            }
+        ]
+    return result
+
+
+def _replacement(summary: Summary, edit: Edit) -> dict[str, Any]:
+    source = summary.repo.source(edit.path)
+
+    def place(offset: int) -> tuple[int, int]:
+        line = source.line_of(offset)
+        return line, offset - source.line_start(line) + 1
+
+    (start_line, start_column), (end_line, end_column) = place(edit.start), place(edit.end)
+    region = {"startLine": start_line, "startColumn": start_column, "endLine": end_line, "endColumn": end_column}
+    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    message = note.message + (f" {note.next}" if note.next else "")
+    result = _result(note.code, _LEVELS[note.level], message, note.path)
+    if note.path and note.line:
+        result["locations"][0]["physicalLocation"]["region"] = {"startLine": note.line}
+    return result
+
+
+def _result(rule: str, level: str, message: str, path: str | None) -> dict[str, Any]:
+    result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": shown(message)}}
+    if path is not None:
+        result["locations"] = [{"physicalLocation": {"artifactLocation": _location(path)}}]
+    return result
+
+
+def _location(path: str) -> dict[str, str]:
+    return {"uri": quote(PurePosixPath(path).as_posix(), errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+
+
+def annotations(summary: Summary) -> list[str]:
+    """The same as GitHub workflow commands, one a line; nothing from the target can end a line or start another."""
+    lines = []
+    for change in summary.files:
+        if change.edits:
+            first = min(change.edits, key=lambda edit: edit.start)
+            lines.append(_annotation("warning", change.path, summary.line(first), "; ".join(change.reasons)))
+    for level, word in (("refusal", "warning"), ("warning", "warning"), ("question", "notice")):
+        lines += [_annotation(word, note.path, note.line, note.message) for note in summary.notes(level)]
+    return lines
+
+
+def _annotation(word: str, path: str | None, line: int | None, message: str) -> str:
+    where = f"file={_property(path)}" if path else ""
+    if path and line:
+        where += f",line={line}"
+    text = shown(message).replace("%", "%25")
+    return f"::{word} {where},title=probe-instrument::{text}" if where else f"::{word} title=probe-instrument::{text}"
+
+
+def _property(text: str) -> str:
+    return shown(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
