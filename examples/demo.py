@@ -1,7 +1,7 @@
 """The whole way once, without an account: `make demo`.
 
-Copies the trainer of corpus/demo, shows the plan and the diff, applies it, runs it with Probe offline and a stand-in for
-wandb that records its calls, and compares what each of the two got. Exits 0 when both got the same.
+Copies the trainer of corpus/demo, shows the plan and the diff, applies it, runs it with Probe offline and a stand-in
+for wandb that records its calls, and compares what each of the two got. Exits 0 when both got the same.
 """
 
 from __future__ import annotations

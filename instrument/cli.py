@@ -12,7 +12,7 @@ import typer
 from instrument import __version__, commands
 
 #: The same keys and exit codes for every command; said once, in `instrument --help`.
-EPILOG = "Exit codes: 0 done or clean, 1 something to do or found, 2 could not. Example: instrument diff path/to/trainer"
+EPILOG = "Exit codes: 0 done or clean, 1 something to do or found, 2 could not. Example: instrument diff PATH"
 
 
 def _version(asked: bool) -> None:
@@ -25,7 +25,7 @@ def build() -> typer.Typer:
     """The app with every command that `commands/` has, in the order of their ORDER (100 where there is none)."""
     app = typer.Typer(
         name="instrument",
-        help="Wire Probe into a machine-learning trainer: read it, show the change as a diff, prove it, apply it, take it back.",
+        help="Wire Probe into a machine-learning trainer: read it, show the change, prove it, apply it, take it back.",
         epilog=EPILOG,
         no_args_is_help=True,
         # Help without boxes: it reads the same in a terminal, a pipe and a log, and does not load rich.

@@ -84,7 +84,8 @@ def parse(text: str, path: str) -> Settings:
             hint = f"did you mean «{close[0]}»?" if close else f"known keys: {', '.join(sorted(known))}"
             raise InstrumentError(f"[tool.instrument] has an unknown key «{key}»", path=path, line=line, hint=hint)
         _check(key, value, path, line)
-    return Settings(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    return Settings(**values)
 
 
 def _check(key: str, value: Any, path: str, line: int | None) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not IDS, reason="the cases are not beside this p
 
 @pytest.mark.parametrize("case", IDS)
 def test_case(case: str) -> None:
-    """Apply never crashes, twice is the same as once, undo gives the bytes back; a listed case satisfies its checker."""
+    """Apply never crashes, twice is as once, undo gives the bytes back; a listed case satisfies its checker."""
     result = cases.run(case)
     assert not result.unsafe, "\n".join(result.unsafe)
     if case in FLOOR:

@@ -33,13 +33,13 @@ INTERRUPTED = 130
 
 
 def _view(
-    path: Annotated[Path, typer.Argument(help="The trainer's folder, or one file of it.", show_default="here")] = Path(),
+    path: Annotated[Path, typer.Argument(help="The trainer's folder, or a file of it.", show_default="here")] = Path(),
     json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")] = False,
     color: Annotated[
         Literal["auto", "always", "never"], typer.Option(help="Colours; auto: on a terminal, NO_COLOR honoured.")
     ] = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only errors and what was asked for.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every place and every edit with its reason.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every place, every edit, every reason.")] = False,
 ) -> None: ...
 
 
@@ -62,7 +62,7 @@ def _planning(
     ] = None,
     guard: Annotated[
         Literal["tracker", "own"] | None,
-        typer.Option(help="Open Probe when the old tracker is on (tracker, the default), or by its own condition (own)."),
+        typer.Option(help="Open Probe where the old tracker is on (tracker, the default) or on its own condition."),
     ] = None,
     project: Annotated[str | None, typer.Option(help="Probe project to record into.")] = None,
     experiment: Annotated[str | None, typer.Option(help="Probe experiment to record into.")] = None,
@@ -108,16 +108,16 @@ class Ask:
     @cached_property
     def settings(self) -> Settings:
         """[tool.instrument] of the target with the command line laid over it."""
-        from dataclasses import replace
+        from dataclasses import fields, replace
 
         from instrument.settings import load
 
-        given = {
-            "strategy": self.strategy, "guard": self.guard, "project": self.project, "experiment": self.experiment,
-            "question": self.question, "name": self.name, "only": tuple(self.only or ()),
-            "exclude": tuple(self.exclude or ()), "select": tuple(self.select or ()), "ignore": tuple(self.ignore or ()),
-        }  # fmt: skip
-        return replace(load(self.path), **{key: value for key, value in given.items() if value})
+        settings = load(self.path)
+        given = {field.name: getattr(self, field.name) for field in fields(settings)}
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in given.items() if value
+        }
+        return replace(settings, **values)
 
     @cached_property
     def options(self) -> Options:
@@ -206,7 +206,7 @@ def command(
             [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
         )
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        del run.__wrapped__  # type: ignore[attr-defined]
+        del run.__wrapped__
         app.command(name or function.__name__.rstrip("_"), epilog=f"Example: {example}")(run)
         return run
 

@@ -12,8 +12,8 @@ from instrument.errors import InstrumentError
 
 if TYPE_CHECKING:
     from instrument.plan.model import Plan
-    from instrument.report.summary import Summary
     from instrument.repo.scan import Repository
+    from instrument.report.summary import Summary
 
 ORDER = 30
 
@@ -30,7 +30,7 @@ def apply(
         bool, typer.Option("--allow-dirty", help="Also edit files that have changes git does not hold yet.")
     ] = False,
     plan_file: Annotated[
-        Path | None, typer.Option("--plan", metavar="FILE", help="Apply this saved plan, if its sources are as they were.")
+        Path | None, typer.Option("--plan", metavar="FILE", help="Apply this saved plan if its sources still match.")
     ] = None,
     patch_file: Annotated[
         Path | None, typer.Option("--patch", metavar="FILE", help="Also write the change as a patch.")
@@ -51,7 +51,7 @@ def apply(
         _tell(ask, summary, "refused" if summary.blocked else "clean")
         return COULD_NOT if summary.blocked else DONE
     if not allow_dirty:
-        refuse_dirty(repo, plan)
+        _refuse_dirty(repo, plan)
     text = patch(proved(ask, plan), git_prefix(repo))
     if patch_file is not None:
         write_file(patch_file, text)
@@ -105,20 +105,18 @@ def _written(ask: Ask, summary: Summary) -> None:
     write_steps(ask.out, summary.next_steps(applied=True))
 
 
-def refuse_dirty(repo: Repository, plan: Plan) -> None:
+def _refuse_dirty(repo: Repository, plan: Plan) -> None:
     """Raise InstrumentError where a file that the plan edits has changes that git does not hold.
 
     A file that git does not track at all is not dirty: `undo` is what takes its edits back.
     """
-    from instrument.repo.scan import _git
+    from instrument.patch.write import dirty
 
-    paths = sorted({edit.path for edit in plan.edits} | {new.path for new in plan.new_files})
-    if repo.git_root is None:
-        return
-    out = _git(repo.root, "--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames", "--", *paths) or b""
-    dirty = sorted(entry[3:].decode("utf-8", "surrogateescape") for entry in out.split(b"\0") if entry and entry[:2] != b"??")
-    if dirty:
+    paths = dirty(repo, [*(edit.path for edit in plan.edits), *(new.path for new in plan.new_files)])
+    if paths:
+        more = f", and so have {len(paths) - 1} more" if len(paths) > 1 else ""
         raise InstrumentError(
-            f"{dirty[0]}{f' and {len(dirty) - 1} more' if len(dirty) > 1 else ''} has changes that are not committed",
-            hint="commit or stash them, or give --allow-dirty; nothing was written",
+            f"has changes that are not committed{more}; nothing was written",
+            path=paths[0],
+            hint="commit or stash them, or give --allow-dirty",
         )

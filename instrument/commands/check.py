@@ -39,9 +39,9 @@ def check(
 
         write(document("check", "clean" if plan.empty else "found", summary))
     elif github:
-        from instrument.report.sarif import annotations
+        from instrument.report.sarif import annotations_of
 
-        for annotation in annotations(summary):
+        for annotation in annotations_of(summary):
             typer.echo(annotation)
     elif not ask.quiet and sarif != Path("-"):
         from instrument.report.terminal import write_plan

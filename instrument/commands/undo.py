@@ -20,18 +20,19 @@ def undo(ask: Ask) -> int:
     """
     from instrument.patch.undo import undo as take_back
 
-    restored = take_back(ask.path)
+    manifest = take_back(ask.path)
+    restored = [file.path for file in manifest.files if file.before is not None]
+    removed = [file.path for file in manifest.files if file.before is None]
     if ask.json:
         from instrument.report.json import write
 
-        write({"schema": "instrument.undo/1", "restored": sorted(map(str, restored))})
+        write({"schema": "instrument.undo/1", "restored": restored, "removed": removed})
     elif not ask.quiet:
         from instrument.report.text import plural
 
-        if restored:
-            ask.out.line(f"{plural(len(restored), 'file')} restored", "green")
-            for path in restored:
-                ask.out.line(f"  {path}")
-        else:
-            ask.out.line("nothing to undo: there is no record of an apply here")
+        ask.out.line(f"{plural(len(manifest.files), 'file')} as before the last apply", "green")
+        for path in restored:
+            ask.out.line(f"  {path}")
+        for path in removed:
+            ask.out.line(f"  {path} (removed: apply had created it)")
     return DONE

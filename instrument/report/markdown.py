@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 #: A longer patch is left to the review itself: hosts cut long descriptions.
 _MAX_PATCH = 40_000
 
+_PROMISE = (
+    "Nothing that the trainer does today changes: Probe's calls are guarded, and every edit was proved to leave the"
+    " rest of its file as it was."
+)
+
 
 def page(summary: Summary, patch: bytes = b"") -> str:
     """The whole summary. `patch` is folded in when it is short enough to be read there."""
@@ -24,9 +29,8 @@ def page(summary: Summary, patch: bytes = b"") -> str:
         lines += ["Already instrumented, nothing to do." if summary.already else "Nothing to do.", ""]
     else:
         edits = sum(len(change.edits) for change in summary.files)
-        lines += [f"{plural(edits, 'edit')} in {plural(len(summary.files), 'file')}. Nothing that the trainer does today changes:"
-                  " Probe's calls are guarded, and every edit was proved to leave the rest of its file as it was.", "",
-                  "| file | line | what and why | look closer |", "|---|---|---|---|"]  # fmt: skip
+        lines += [f"{plural(edits, 'edit')} in {plural(len(summary.files), 'file')}. {_PROMISE}", ""]
+        lines += ["| file | line | what and why | look closer |", "|---|---|---|---|"]
         for change in summary.files:
             if change.new:
                 lines.append(f"| {_code(change.path)} | new | {_text(change.new.reason)} | |")

@@ -26,9 +26,9 @@ _LEVELS = {"question": "note", "refusal": "warning", "warning": "warning", "info
 
 def log(summary: Summary) -> bytes:
     """The SARIF log: one result for each place that `apply` would change, and one for each note with a place."""
-    results = [_missing(summary, change) for change in summary.files]
+    missing = (_missing(summary, change) for change in summary.files)
     notes = [note for level in ("question", "refusal", "warning") for note in summary.notes(level)]
-    results = [result for result in results if result] + [_note(note) for note in notes]
+    results = [result for result in missing if result] + [_note(note) for note in notes]
     rules = {result["ruleId"]: _TITLES.get(result["ruleId"], result["ruleId"].replace("-", " ")) for result in results}
     run = {
         "tool": {
@@ -55,7 +55,8 @@ def _missing(summary: Summary, change: Touched) -> dict[str, Any] | None:
     if not change.edits:
         return None
     edits = sorted(change.edits, key=lambda edit: edit.start)
-    result = _result("not-recorded", "warning", "; ".join(change.reasons) + ". `instrument apply` does it.", change.path)
+    message = "; ".join(change.reasons) + ". `instrument apply` does it."
+    result = _result("not-recorded", "warning", message, change.path)
     result["locations"][0]["physicalLocation"]["region"] = {"startLine": summary.line(edits[0])}
     if not change.path.endswith(".ipynb"):  # offsets are those of the joined program there, not of the file
         replacements = [_replacement(summary, edit) for edit in edits]
@@ -99,7 +100,7 @@ def _location(path: str) -> dict[str, str]:
     return {"uri": quote(PurePosixPath(path).as_posix(), errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
-def annotations(summary: Summary) -> list[str]:
+def annotations_of(summary: Summary) -> list[str]:
     """The same as GitHub workflow commands, one a line; nothing from the target can end a line or start another."""
     lines = []
     for change in summary.files:

@@ -1,4 +1,4 @@
-"""One reading of a plan that every report is made from: terminal, Markdown, JSON, SARIF say the same in their own form."""
+"""One reading of a plan that every report is made from: terminal, Markdown, JSON and SARIF say the same."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Touched:
     @property
     def review(self) -> bool:
         """Whether a person should look at one of its edits more closely."""
-        return any(edit.applicability == "review" for edit in [*self.edits, *([self.new] if self.new else [])])
+        new = self.new is not None and self.new.applicability == "review"
+        return new or any(edit.applicability == "review" for edit in self.edits)
 
 
 class Summary:
@@ -155,5 +156,3 @@ def _word(text: str) -> str:
     import shlex
 
     return shlex.quote(text)
-
-

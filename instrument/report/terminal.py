@@ -180,7 +180,9 @@ def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> 
     width = min(max(len(shown(change.path)) for change in summary.files), max(screen.width - 30, 20), 48)
     for change in summary.files:
         path = shortened(shown(change.path), width) if screen.is_terminal else shown(change.path)
-        what = f"new, {plural(len(change.new.text.splitlines()), 'line')}" if change.new else plural(len(change.edits), "edit")
+        what = plural(len(change.edits), "edit")
+        if change.new:
+            what = f"new, {plural(change.new.text.count(chr(10)), 'line')}"
         line = f"  {path:<{width}}  {what}"
         if change.replaced:
             line += f", {change.replaced} replaced"
@@ -190,7 +192,8 @@ def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> 
                 screen.paragraph(change.new.reason, indent="      ", first="    ")
             for edit in sorted(change.edits, key=lambda edit: edit.start):
                 mark = " [review]" if edit.applicability == "review" else ""
-                screen.paragraph(f"{summary.line(edit)}: {edit.reason} ({edit.rule}){mark}", indent="      ", first="    ")
+                text = f"{summary.line(edit)}: {edit.reason} ({edit.rule}){mark}"
+                screen.paragraph(text, indent="      ", first="    ")
         else:
             reasons = change.reasons
             for reason in reasons[:3]:
