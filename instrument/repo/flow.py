@@ -1,0 +1,342 @@
+"""What flows between functions and classes: arguments into parameters, returns out, attributes along inheritance."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from instrument.repo.module import Module
+from instrument.repo.resolve import EMPTY, REPO, Box, Value, Values
+from instrument.repo.scopes import AnyFunction, Function, terminal
+
+if TYPE_CHECKING:
+    from instrument.repo.names import Program
+
+#: A name that is called from more places than this is looked at in its own file only.
+_MAX_CALLERS = 400
+_CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
+_DATACLASSES = frozenset("dataclass define frozen mutable s attrs pydantic_dataclass".split())
+_FIELD_BASES = frozenset(("typing.NamedTuple", "pydantic.BaseModel", "msgspec.Struct", "flax.struct.PyTreeNode"))
+
+ClassOf = tuple[Module, ast.ClassDef]
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call of a function: `skip` parameters (self) are filled by Python, the others by these arguments."""
+
+    module: Module
+    call: ast.Call
+    positional: tuple[ast.expr, ...]
+    keywords: tuple[ast.keyword, ...]
+    skip: int
+
+
+class Flow:
+    """The part of Program that connects definitions to their uses."""
+
+    program: Program
+
+    def start_flow(self) -> None:
+        self._sites: dict[ast.AST, list[CallSite]] = {}
+        self._under_way: set[ast.AST] = set()
+        self._mro: dict[tuple[ast.ClassDef, Values], list[ClassOf]] = {}
+
+    # -- returns -------------------------------------------------------------------------------------------------------
+
+    def returned(self, module: Module, function: ast.AST) -> Values:
+        """What a call of a function gives: its returns, or a generator, and what its annotation promises."""
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return EMPTY
+        return self.program.memo.get(("returns", function), self._returned, module, function)
+
+    def _returned(self, module: Module, function: AnyFunction) -> Values:
+        program, scope = self.program, module.index.inner[function]
+        results: set[Value] = set()
+        if scope.generator:
+            results.add(Box("generator", module, function))
+        for value in scope.returns:
+            results |= program.expr(module, value)
+        if isinstance(function, ast.Lambda) or function.returns is None:
+            return frozenset(results)
+        return frozenset(results) | program.annotation(module, module.scope_of(function, inner=False), function.returns)
+
+    def returns(self, module: Module, function: AnyFunction) -> frozenset[str]:
+        """Every qualified name that a function may return."""
+        try:
+            return frozenset(value for value in self.returned(module, function) if isinstance(value, str))
+        except RecursionError:
+            self.program.memo.reset()
+            return frozenset()
+
+    # -- parameters ------------------------------------------------------------------------------------------------------
+
+    def parameter(self, module: Module, function: AnyFunction, name: str) -> Values:
+        """All values of a parameter: the instance, its annotation, its default, and the arguments of all callers."""
+        program = self.program
+        inner = module.index.inner[function]
+        owner = inner.parent.node if inner.parent else None
+        if inner.self_name == name and isinstance(owner, ast.ClassDef):
+            classes = program.defined(module, owner)
+            assert not isinstance(function, ast.Lambda)
+            static = _decorated(function, "classmethod") or function.name in ("__new__", "__init_subclass__")
+            return classes if static else program._instances(classes)
+        given = function.args
+        listed = [*given.posonlyargs, *given.args]
+        results: set[Value] = set()
+        argument = next((a for a in [*listed, *given.kwonlyargs] if a.arg == name), None)
+        outside = module.scope_of(function, inner=False)
+        if argument is not None:
+            results |= program.annotation(module, outside, argument.annotation)
+            position = listed.index(argument) if argument in listed else None
+            if position is not None:
+                behind = position - (len(listed) - len(given.defaults))
+                default = given.defaults[behind] if behind >= 0 else None
+            else:
+                default = given.kw_defaults[given.kwonlyargs.index(argument)]
+            results |= program.expr(module, default)
+            for site in self.sites(module, function):
+                results |= self.argument(site, position, name)
+        elif given.vararg is not None and given.vararg.arg == name:
+            promised = program.annotation(module, outside, given.vararg.annotation)
+            if promised:
+                results.add(Box("bag", values=promised))
+            for site in self.sites(module, function):
+                call = ast.Call(ast.Name("_", ast.Load()), [*site.positional], [])
+                results.add(Box("rest", site.module, self._shared(site, call), start=max(0, len(listed) - site.skip)))
+        elif given.kwarg is not None and given.kwarg.arg == name:
+            for site in self.sites(module, function):
+                results.add(Box("keywords", site.module, site.call))
+        return frozenset(results)
+
+    def _shared(self, site: CallSite, made: ast.Call) -> ast.Call:
+        return site.call if list(site.positional) == site.call.args else made
+
+    def argument(self, site: CallSite, position: int | None, name: str) -> Values:
+        """The values that a call gives to a parameter."""
+        program, module = self.program, site.module
+        results: set[Value] = set()
+        if position is not None and position >= site.skip:
+            wanted = position - site.skip
+            for index, value in enumerate(site.positional):
+                if isinstance(value, ast.Starred):
+                    inside = program.expr(module, value.value)
+                    last = index == len(site.positional) - 1
+                    results |= program.item(inside, wanted - index if last else None)
+                    break
+                if index == wanted:
+                    results |= program.expr(module, value)
+                    break
+        for keyword in site.keywords:
+            if keyword.arg == name:
+                results |= program.expr(module, keyword.value)
+            elif keyword.arg is None:
+                boxes = frozenset(v for v in program.expr(module, keyword.value) if isinstance(v, Box))
+                results |= program.item(boxes, name)
+        return frozenset(results)
+
+    def field(self, module: Module, owner: ast.ClassDef, name: str) -> Values:
+        """What callers of a dataclass (or the like) give for a field."""
+        program = self.program
+        if not _dataclass(owner) and not program.defined(module, owner) & _FIELD_BASES:
+            return EMPTY
+        fields = [s.target.id for s in owner.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+        position = fields.index(name) if name in fields else None
+        results: set[Value] = set()
+        for site in self.class_sites(module, owner, None):
+            results |= self.argument(site, position, name)
+        return frozenset(results)
+
+    # -- call sites ------------------------------------------------------------------------------------------------------
+
+    def call_sites(self, module: Module, function: AnyFunction | ast.ClassDef) -> list[tuple[Module, ast.Call]]:
+        """Every call of a function, method or class in this repository, as far as it can be told, in order of path."""
+        try:
+            if isinstance(function, ast.ClassDef):
+                found = list(self.class_sites(module, function, None))
+            else:
+                found = self.sites(module, function)
+        except RecursionError:
+            self.program.memo.reset()
+            return []
+        calls = {site.call: site.module for site in found}
+        return [(m, c) for c, m in sorted(calls.items(), key=lambda i: (i[1].path, i[0].lineno, i[0].col_offset))]
+
+    def sites(self, module: Module, function: AnyFunction) -> list[CallSite]:
+        """The call sites of a function, with their arguments."""
+        known = self._sites.get(function)
+        if known is not None:
+            return known
+        if function in self._under_way:
+            return []
+        self._under_way.add(function)
+        try:
+            found = list(self._find_sites(module, function))
+        finally:
+            self._under_way.discard(function)
+        self._sites[function] = found
+        return found
+
+    def _names(self, module: Module, function: AnyFunction) -> set[str]:
+        if not isinstance(function, ast.Lambda):
+            return {function.name}
+        parent = module.parent(function)
+        if isinstance(parent, ast.Assign):
+            return {name for target in parent.targets if (name := terminal(target)) is not None}
+        return set()
+
+    def _candidates(self, name: str, *, passed: bool = False) -> Iterator[tuple[Module, ast.Call]]:
+        found = []
+        for module in self.program.having(name):
+            table = module.index.passed if passed else module.index.calls_by_name
+            for spelled in (name, *module.index.aliases.get(name, ())):
+                found += [(module, call) for call in table.get(spelled, ())]
+        if len(found) <= _MAX_CALLERS:
+            yield from found
+
+    def _find_sites(self, module: Module, function: AnyFunction) -> Iterator[CallSite]:
+        program = self.program
+        own = f"{REPO}{module.dotted}.{module.qualname(function)}"
+        method = module.index.inner[function].self_name is not None
+        for name in self._names(module, function):
+            for caller, call in self._candidates(name):
+                if own in program.expr(caller, call.func):
+                    skip = 1 if method and not self._unbound(caller, call.func, function) else 0
+                    yield CallSite(caller, call, tuple(call.args), tuple(call.keywords), skip)
+            for caller, call in self._candidates(name, passed=True):
+                yield from self._handed_on(caller, call, own, 1 if method else 0)
+        if method and not isinstance(function, ast.Lambda) and function.name in _CONSTRUCTORS:
+            owner = module.enclosing_class(function)
+            if owner is not None:
+                yield from self.class_sites(module, owner, function)
+
+    def _unbound(self, module: Module, func: ast.expr, function: AnyFunction) -> bool:
+        """Whether a method is called on its class (`Base.__init__(self, x)`)."""
+        if not isinstance(func, ast.Attribute) or _decorated(function, "classmethod"):
+            return False
+        receiver = self.program.expr(module, func.value)
+        return any(
+            isinstance(value, str) and any(isinstance(node, ast.ClassDef) for _, node in self.program.entities(value))
+            for value in receiver
+        )
+
+    def class_sites(self, module: Module, owner: ast.ClassDef, constructor: Function | None) -> Iterator[CallSite]:
+        """Calls of a class (or of a subclass that does not replace the constructor)."""
+        program = self.program
+        own = f"{REPO}{module.dotted}.{module.qualname(owner)}"
+        family = [(module, owner), *self.subclasses(module, owner)]
+        seen: set[ast.Call] = set()
+        for name in {member.name for _, member in family} | {"cls"}:
+            for caller, call in self._candidates(name):
+                values = program.expr(caller, call.func)
+                if call in seen or own not in values:
+                    continue
+                seen.add(call)
+                if constructor is None or self._constructs(values, constructor):
+                    skip = 0 if constructor is None else 1
+                    yield CallSite(caller, call, tuple(call.args), tuple(call.keywords), skip)
+
+    def _constructs(self, values: Values, constructor: Function) -> bool:
+        """Whether calling one of these classes runs this constructor."""
+        for value in self.most_derived(values):
+            for owner, node in self.program.entities(value) if isinstance(value, str) else ():
+                if isinstance(node, ast.ClassDef):
+                    for base_module, base in self.mro(owner, node):
+                        bound = base_module.index.inner[base].names.get(constructor.name)
+                        if bound:
+                            if any(binding.node is constructor for binding in bound):
+                                return True
+                            break
+        return False
+
+    def _handed_on(self, module: Module, call: ast.Call, own: str, skip: int) -> Iterator[CallSite]:
+        """`partial(f, x)`, `Thread(target=f, args=(x,))`, `spawn(f, args=(x,))`, `pool.submit(f, x)` as calls of f."""
+        program = self.program
+        given = {k.arg: k.value for k in call.keywords if k.arg}
+        for position, value in enumerate(call.args):
+            if terminal(value) is not None and own in program.expr(module, value):
+                break
+        else:
+            if not any(terminal(v) is not None and own in program.expr(module, v) for v in given.values()):
+                return
+            position = -1
+        name = terminal(call.func) or ""
+        packed = given.get("args")
+        if packed is None and name in ("Thread", "Process", "spawn", "start_processes", "apply_async", "notebook_launcher"):
+            packed = call.args[position + 1] if len(call.args) > position + 1 > 0 else None
+        if isinstance(packed, ast.Tuple | ast.List):
+            first = 1 if name in ("spawn", "start_processes") else 0
+            named = given.get("kwargs")
+            keywords = (ast.keyword(None, named),) if named is not None else ()
+            yield CallSite(module, call, tuple(packed.elts), keywords, skip + first)
+        elif position >= 0 and name in _APPLIERS:
+            yield CallSite(module, call, tuple(call.args[position + 1 :]), tuple(call.keywords), skip)
+
+    # -- inheritance -----------------------------------------------------------------------------------------------------
+
+    def mro(self, module: Module, node: ast.ClassDef) -> list[ClassOf]:
+        """A class and its bases in this repository, nearest first."""
+        program = self.program
+        names = program.defined(module, node)
+        known = self._mro.get((node, names))
+        if known is not None:
+            return known
+        found: dict[ast.ClassDef, Module] = {node: module}
+        stack = [(module, node)]
+        while stack:
+            owner, current = stack.pop(0)
+            for base in current.bases:
+                for value in sorted(v for v in program.expr(owner, base) if isinstance(v, str)):
+                    for base_module, definition in program.entities(value):
+                        if isinstance(definition, ast.ClassDef) and definition not in found:
+                            found[definition] = base_module
+                            stack.append((base_module, definition))
+        result = [(owner, current) for current, owner in found.items()]
+        self._mro[node, names] = result
+        return result
+
+    def subclasses(self, module: Module, node: ast.ClassDef) -> list[ClassOf]:
+        """All classes of this repository that derive from one, at any depth, in the files that could be seen."""
+        program = self.program
+        found: dict[ast.ClassDef, Module] = {}
+        stack: list[ClassOf] = [(module, node)]
+        while stack:
+            owner, current = stack.pop()
+            own = f"{REPO}{owner.dotted}.{owner.qualname(current)}"
+            for other in program.having(current.name):
+                for spelled in (current.name, *other.index.aliases.get(current.name, ())):
+                    for candidate in other.index.classes_by_base.get(spelled, ()):
+                        if candidate is node or candidate in found:
+                            continue
+                        if own in program.defined(other, candidate):
+                            found[candidate] = other
+                            stack.append((other, candidate))
+        return [(owner, current) for current, owner in found.items()]
+
+    def most_derived(self, values: Values) -> Values:
+        """The values without classes (and instances) that are only there as bases of others among them."""
+        program = self.program
+        covered: set[str] = set()
+        for value in values:
+            if isinstance(value, str) and value.startswith(REPO):
+                suffix = "()" if value.endswith("()") else ""
+                for owner, node in program.entities(value.removesuffix("()")):
+                    if isinstance(node, ast.ClassDef):
+                        for base in program.defined(owner, node):
+                            if isinstance(base, str) and base.startswith(REPO) and base + suffix != value:
+                                covered.add(base + suffix)
+        return values - covered if covered else values
+
+
+_APPLIERS = frozenset("partial submit run_in_executor to_thread call_soon call_later map imap starmap run remote".split())
+
+
+def _decorated(function: AnyFunction, name: str) -> bool:
+    return not isinstance(function, ast.Lambda) and any(terminal(d) == name for d in function.decorator_list)
+
+
+def _dataclass(owner: ast.ClassDef) -> bool:
+    decorators = [d.func if isinstance(d, ast.Call) else d for d in owner.decorator_list]
+    return any((terminal(d) or "") in _DATACLASSES for d in decorators)

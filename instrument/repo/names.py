@@ -1,0 +1,205 @@
+"""Qualified names across a repository: what an expression stands for, who defines it, who calls it.
+
+`Program.resolve(module, expression)` is what everything above asks. Grammar of its answers:
+
+    wandb.log                  an attribute of an imported module, however it was imported or renamed
+    wandb.init()               the result of a call; `wandb.init().log` a method of it; `transformers.Trainer()` an instance
+    x[]                        an element of something foreign
+    builtins.print             a builtin
+    repo:pkg.mod.func          a definition of this repository; `repo:pkg.mod.Class()` an instance, which is also given
+                               as an instance of each of its bases (`transformers.Trainer()`)
+
+Nothing is run or imported; files are parsed when they are needed, once each.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from instrument.errors import SourceError
+from instrument.repo.flow import Flow
+from instrument.repo.imports import Finder
+from instrument.repo.module import Module
+from instrument.repo.resolve import EMPTY, REPO, Memo, Resolver, Values
+from instrument.repo.scan import Repository
+from instrument.repo.scopes import Binding, Definition, Scope, adopt
+from instrument.repo.source import PythonSource
+
+__all__ = ["Module", "Program"]
+
+_STAR = re.compile(rb"import\s*\(?\s*\*")
+
+
+class Program(Flow, Resolver):
+    """All of a repository's Python, as far as it has been asked about."""
+
+    def __init__(self, repo: Repository) -> None:
+        self.repo = repo
+        self.program = self
+        self.memo = Memo()
+        self.finder = Finder(repo)
+        #: Files that could not be parsed, with the reason.
+        self.errors: dict[str, SourceError] = {}
+        self._modules: dict[str, Module] = {}
+        self._entities: defaultdict[str, list[tuple[Module, Definition | ast.Lambda]]] = defaultdict(list)
+        self._paths: dict[str, str] = {}
+        self._stars: dict[str, bool] = {}
+        self._having: dict[str, list[str]] = {}
+        self._annotations: dict[ast.AST, ast.expr | None] = {}
+        self.start_flow()
+
+    # -- files -----------------------------------------------------------------------------------------------------------
+
+    def module(self, path: str) -> Module:
+        """The parsed file at a path. Raises SourceError where it can't be read, decoded or parsed."""
+        known = self._modules.get(path)
+        if known is not None:
+            return known
+        if path in self.errors:
+            raise self.errors[path]
+        try:
+            source = self.repo.source(path)
+            if not isinstance(source, PythonSource):
+                raise SourceError("is not Python", path=path)
+            folder = path.rpartition("/")[0]
+            made = Module(path, source, self.finder.name_of(path), self.finder.is_package(folder))
+        except SourceError as error:
+            self.errors[path] = error
+            raise
+        self._modules[path] = made
+        self._paths[REPO + made.dotted] = path
+        for qualname, node in made.definitions:
+            self._entities[f"{REPO}{made.dotted}.{qualname}"].append((made, node))
+        return made
+
+    def modules(self, *needles: bytes, suffixes: tuple[str, ...] = (".py", ".ipynb")) -> list[Module]:
+        """Every scanned file that contains one of the needles and parses, whoever it belongs to.
+
+        Scripts without a suffix count when their first line names Python. Files that do not parse are in `errors`.
+        """
+        found = []
+        for path in self.repo.having(*needles):
+            if path.endswith(suffixes) or "." not in path.rpartition("/")[2]:
+                try:
+                    if isinstance(self.repo.source(path), PythonSource):
+                        found.append(self.module(path))
+                except SourceError as error:
+                    self.errors[path] = error
+        return found
+
+    @property
+    def loaded(self) -> list[Module]:
+        """The modules that have been parsed so far."""
+        return list(self._modules.values())
+
+    def mentions(self, path: str, name: str) -> bool:
+        """Whether a file contains a name as text; `*` asks for a star import."""
+        try:
+            data = self.repo.read(path)
+        except SourceError:
+            return False
+        if name != "*":
+            return name.encode() in data
+        if path not in self._stars:
+            self._stars[path] = bool(_STAR.search(data))
+        return self._stars[path]
+
+    def having(self, name: str) -> list[Module]:
+        """The modules in which a name could be used: those parsed so far, and scanned files that contain it."""
+        if name not in self._having:
+            self._having[name] = self.repo.having(name.encode(), suffixes=(".py", ".ipynb"))
+        for path in self._having[name]:
+            if path not in self._modules and path not in self.errors:
+                try:
+                    self.module(path)
+                except SourceError:
+                    continue
+        return self.loaded
+
+    def module_name(self, path: str) -> str:
+        """The qualified name of a file or folder as a module."""
+        name = REPO + self.finder.name_of(path)
+        self._paths.setdefault(name, path)
+        return name
+
+    def is_folder(self, path: str) -> bool:
+        return path in self.finder.folders
+
+    def path_of(self, value: str) -> str | None:
+        """The file or folder that a qualified name means, if it is a module of this repository."""
+        return self._paths.get(value)
+
+    def entities(self, value: str) -> list[tuple[Module, Definition | ast.Lambda]]:
+        """The functions, classes and lambdas of a qualified name."""
+        return self._entities.get(value) or []
+
+    # -- questions -------------------------------------------------------------------------------------------------------
+
+    def resolve(self, module: Module, expression: ast.AST) -> frozenset[str]:
+        """Every qualified name that an expression may stand for (see the grammar above); empty where nothing is known.
+
+        A union over all branches and callers. Never raises on odd code.
+        """
+        return frozenset(value for value in self.values(module, expression) if isinstance(value, str))
+
+    def values(self, module: Module, expression: ast.AST) -> Values:
+        """As `resolve`, with containers."""
+        try:
+            return self.expr(module, expression)
+        except RecursionError:
+            self.memo.reset()
+            return EMPTY
+
+    def elements(self, module: Module, expression: ast.AST) -> frozenset[str]:
+        """What a loop over an expression gives: `[a, b]`, a list attribute, a generator's yields."""
+        try:
+            values = self.iterate(self.expr(module, expression))
+        except RecursionError:
+            self.memo.reset()
+            return frozenset()
+        return frozenset(value for value in values if isinstance(value, str))
+
+    def definition(self, module: Module, expression: ast.AST) -> tuple[Module, Definition] | None:
+        """The function or class of this repository that an expression (a callee, an instance's class) stands for.
+
+        The expression's own class or function comes before bases. None for foreign names and lambdas.
+        """
+        found = self.definitions(module, expression)
+        return found[0] if found else None
+
+    def definitions(self, module: Module, expression: ast.AST) -> list[tuple[Module, Definition]]:
+        """All functions and classes of this repository that an expression may stand for, most derived first."""
+        try:
+            named = self.most_derived(frozenset(v for v in self.expr(module, expression) if isinstance(v, str)))
+        except RecursionError:
+            self.memo.reset()
+            return []
+        return [
+            (owner, node)
+            for value in sorted(value for value in named if isinstance(value, str))
+            for owner, node in self.entities(value.removesuffix("()"))
+            if not isinstance(node, ast.Lambda)
+        ]
+
+    def parsed(self, module: Module, scope: Scope, node: ast.Constant) -> ast.expr | None:
+        """A string annotation as an expression of the file."""
+        if node not in self._annotations:
+            expression: ast.expr | None = None
+            try:
+                expression = ast.parse(str(node.value).strip(), mode="eval").body
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                pass
+            else:
+                adopt(expression, node, scope, module.index)
+            self._annotations[node] = expression
+        return self._annotations[node]
+
+    def stores(self, module: Module, name: str, values: Values) -> Iterable[tuple[Module, ast.expr, Binding]]:
+        """`receiver.name = ...` in the files where that could be done to one of these values."""
+        ours = any(isinstance(value, str) and value.startswith(REPO) for value in values)
+        for owner in self.loaded if ours else (module,):
+            for receiver, binding in owner.index.attributes.get(name, ()):
+                yield owner, receiver, binding
