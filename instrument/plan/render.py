@@ -1,7 +1,7 @@
 """The text of the module (or its inline form) that a plan puts into a repository, from the templates.
 
 A module is made of parts: `core` (init, log, finish), `wandb` (W&B's own steps, inside core), `huggingface`
-(ProbeCallback), `lightning` (ProbeLogger), `accelerate` (ProbeTracker, on top of core).
+(ProbeCallback), `lightning` (ProbeLogger), `accelerate` (ProbeTracker, on top of core), `miles` (ProbeBackend, register).
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "accelerate": ("core",),
     "huggingface": (),
     "lightning": (),
+    "miles": (),
 }
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w, ]+)")
-_DEFINED = {"core": "def log(", "huggingface": "class ProbeCallback", "lightning": "class ProbeLogger", "accelerate": "class ProbeTracker"}
+_DEFINED = {"core": "def log(", "huggingface": "class ProbeCallback", "lightning": "class ProbeLogger", "accelerate": "class ProbeTracker", "miles": "class ProbeBackend"}
 
 
 @cache

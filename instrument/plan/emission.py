@@ -1,0 +1,175 @@
+"""What a tracker tells the alongside strategy about its calls, as data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from instrument.plan.place import argument, has_splat
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.repo.names import Module
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """An argument of a tracker's call that Probe's call needs as well.
+
+    `base` is the name it is bound to when it may not be evaluated twice ("metrics", "step").
+    """
+
+    expr: ast.expr
+    base: str = "metrics"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emission:
+    """How one tracker call becomes a `log` call: which arguments it uses, and its text once each has a text.
+
+    `automatic`: the tracker decides the step itself, so the row is sent before the tracker's call moves on.
+    """
+
+    uses: tuple[Used, ...]
+    text: Callable[[list[str]], str]
+    automatic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The call has nothing to mirror, and why (media only, no counterpart)."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The call can't be read (`log(*args)`): a person must look."""
+
+    why: str
+    code: str = "unreadable-call"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a run is opened: the arguments of `probe.init`, given the text that stands for the tracker's run.
+
+    `handle` is a text such as "run" or "wandb.run", or None where there is none: then the call's own arguments serve.
+    """
+
+    arguments: Callable[[Context, Module, ast.Call, str | None], list[str]]
+    #: The text by which the open run is reached when the call's result is not kept ("wandb.run"), from the call's func.
+    ambient: Callable[[Module, ast.Call], str | None] = lambda module, call: None
+    #: Whether the call gives a handle that can be bound to a name (`run = wandb.init()`).
+    gives_handle: bool = True
+    #: Why no run is opened beside this one after all ("W&B opens the run"), or None.
+    skip: Callable[[Context, Module, ast.Call], str | None] = lambda context, module, call: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracker:
+    """An existing tracker: its calls by qualified name (see `repo/names.py` for the grammar)."""
+
+    name: str
+    title: str
+    #: The top-level packages it is imported from; the new import stands beside theirs.
+    packages: frozenset[str]
+    needles: tuple[bytes, ...]
+    opens: Mapping[str, Opening]
+    emits: Mapping[str, Callable[[Context, Module, ast.Call], Emission | Left | Ask]]
+    closes: frozenset[str]
+    #: Calls with no counterpart, and why; listed in the report.
+    leaves: Mapping[str, str] = field(default_factory=dict)
+    #: Parts of the generated module that it needs.
+    parts: tuple[str, ...] = ("core",)
+    #: Trackers with a lower rank win where two of them are sent the same metrics.
+    rank: int = 50
+    #: Says, before anything is edited, whether this tracker is to be left to another one (with the reason).
+    yields: Callable[[Context, Module], str | None] = lambda ctx, module: None
+
+
+def terminals(tracker: Tracker) -> frozenset[str]:
+    """The last parts of all the tracker's names: what a call must end in to be looked at."""
+    names = [*tracker.opens, *tracker.emits, *tracker.closes, *tracker.leaves]
+    return frozenset(name.removesuffix("()").rsplit(".", 1)[-1] for name in names)
+
+
+def mapping_call(
+    metrics_position: int, metrics_name: tuple[str, ...], step_position: int | None, *,
+    step_name: tuple[str, ...] = ("step",), commit: tuple[int | None, str] | None = None, missing_step: str = "",
+    automatic: bool = True,
+) -> Callable[[Context, Module, ast.Call], Emission | Left | Ask]:  # fmt: skip
+    """The reading of `log(metrics, step)` calls: a mapping of metrics, an optional step, an optional commit flag.
+
+    `missing_step` is the text passed where no step is given ("" where the tracker counts by itself); `automatic` says
+    whether that count moves with the tracker's own call.
+    """
+
+    def read(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+        metrics = argument(call, metrics_position, *metrics_name)
+        if metrics is None or has_splat(call):
+            return Ask("its arguments are passed on by * or **")
+        step = argument(call, step_position, *step_name)
+        held = argument(call, commit[0], commit[1]) if commit else None
+        uses = [Used(metrics)]
+        extra: list[str] = []
+        if step is not None and not _is_none(step):
+            extra.append(f"step={{{len(uses)}}}")
+            uses.append(Used(step, "step"))
+        elif missing_step:
+            extra.append(f"step={missing_step}")
+        if held is not None and not _is_none(held):
+            extra.append(f"commit={{{len(uses)}}}")
+            uses.append(Used(held, "commit"))
+        counted = automatic and (step is None or held is not None or _may_be_none(module, step))
+        return Emission(
+            uses=tuple(uses), automatic=counted, text=lambda texts: ", ".join([texts[0], *(e.format(*texts) for e in extra)])
+        )
+
+    return read
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _may_be_none(module: Module, step: ast.expr) -> bool:
+    """Whether a step may turn out to be None, so that the tracker counts by itself: `def log(metrics, step=None)`."""
+    if _is_none(step) or isinstance(step, (ast.IfExp, ast.BoolOp)):
+        return True
+    if isinstance(step, ast.Call):
+        return isinstance(step.func, ast.Attribute) and step.func.attr == "get"
+    function = module.function(step)
+    if not isinstance(step, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = dict(zip((a.arg for a in reversed(positional)), reversed(arguments.defaults)))
+    defaults.update({a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None})
+    default = defaults.get(step.id)
+    return default is not None and _is_none(default)
+
+
+def scalar_call(
+    key: tuple[int, tuple[str, ...]], value: tuple[int, tuple[str, ...]], step: tuple[int | None, tuple[str, ...]],
+    *, missing_step: str = "0",
+) -> Callable[[Context, Module, ast.Call], Emission | Left | Ask]:  # fmt: skip
+    """The reading of `log(key, value, step)` calls, sent as a mapping of one item."""
+
+    def read(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+        name, number, at = argument(call, key[0], *key[1]), argument(call, value[0], *value[1]), argument(call, step[0], *step[1])
+        if name is None or number is None or has_splat(call):
+            return Ask("its arguments are passed on by * or **")
+        uses = [Used(name, "key"), Used(number, "value")]
+        if at is None or _is_none(at):
+            return Emission(
+                uses=tuple(uses),
+                text=lambda t: f"{{{t[0]}: {t[1]}}}" + (f", step={missing_step}" if missing_step else ""),
+                automatic=not missing_step,
+            )
+        uses.append(Used(at, "step"))
+        return Emission(uses=tuple(uses), text=lambda t: f"{{{t[0]}: {t[1]}}}, step={t[2]}")
+
+    return read

@@ -1,0 +1,166 @@
+"""Opening Probe's run where the tracker's run is opened, whatever form that takes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from instrument.plan import place
+from instrument.plan.bind import fresh_name, moved_text, repeatable
+from instrument.plan.emission import Opening
+
+if TYPE_CHECKING:
+    from instrument.plan.mirror import Mirror
+
+_REASON = "open Probe's run under the same guard as the tracker's"
+
+
+def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
+    """Write `probe.init(...)` for one call that opens a run, or ask where that can't be done."""
+    module = mirror.module
+    site = mirror.context.site(
+        mirror.tracker.name, "open", module, call, module.code(call.func), strategy="alongside"
+    )
+    if mirror.existing.counterpart(call, "init"):
+        site.outcome, site.why = "already", "probe.init stands beside it"
+        return
+    skipped = opening.skip(mirror.context, module, call)
+    if skipped is not None:
+        site.outcome, site.why = "left", skipped
+        return
+    if _written(mirror, call, opening):
+        site.outcome, site.why = "covered", "probe.init opens a run where the tracker opens one"
+    else:
+        mirror.ask(
+            site, "open-by-hand",
+            f"{module.code(call.func)} is called inside an expression: open Probe's run beside it by hand",
+            next="write the call as a statement of its own, then run `instrument apply` again",
+        )  # fmt: skip
+
+
+def _init(mirror: Mirror, call: ast.Call, opening: Opening, handle: str | None) -> str:
+    arguments = opening.arguments(mirror.context, mirror.module, call, handle)
+    asked = mirror.context.options
+    given = [f'{key}="{value}"' for key in ("project", "experiment", "question") if (value := getattr(asked, key))]
+    if asked.name:
+        arguments = [f'name="{asked.name}"', *(a for a in arguments if not a.startswith("name="))]
+    return f"{mirror.alias}.init({', '.join([*given, *arguments])})"
+
+
+def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
+    module = mirror.module
+    parent, stmt = module.parent(call), module.statement(call)
+    if isinstance(parent, ast.withitem):
+        return _in_with(mirror, call, parent, stmt, opening)
+    if not place.evaluated_once(module, call):
+        return _conditional(mirror, call, stmt, opening)
+    ambient = opening.ambient(module, call)
+    if parent is stmt and isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+        handle = _target(mirror, stmt) if opening.gives_handle else None
+        point = place.after(module, stmt, [_init(mirror, call, opening, handle or ambient)])
+        if point is not None:
+            mirror.insert(point, _REASON)
+            return True
+    shows = getattr(module.source, "shows_value", None)
+    displayed = bool(shows and isinstance(stmt, ast.Expr) and shows(stmt))
+    if parent is stmt and isinstance(stmt, ast.Expr) and not displayed and (ambient or not opening.gives_handle):
+        point = place.after(module, stmt, [_init(mirror, call, opening, ambient)])
+        if point is not None:
+            mirror.insert(point, _REASON)
+            return True
+    if parent is stmt and isinstance(stmt, ast.Expr) and not displayed:
+        # The result is thrown away and nothing else reaches the run: keep it in a name.
+        name = fresh_name(module, call, "run")
+        point = place.after(module, stmt, [_init(mirror, call, opening, name)])
+        if point is None:
+            return False
+        group = f"{module.path}:{module.start(call)}"
+        mirror.insert(place.Insertion(module.start(stmt), f"{name} = "), "keep the run that is opened here", group)
+        mirror.insert(point, _REASON, group)
+        return True
+    return _bound_before(mirror, call, stmt, opening)
+
+
+def _target(mirror: Mirror, stmt: ast.Assign | ast.AnnAssign) -> str | None:
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+    for target in targets:
+        if isinstance(target, ast.Name) or (isinstance(target, ast.Attribute) and repeatable(target)):
+            return mirror.module.code(target)
+    return None
+
+
+def _bound_before(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Opening) -> bool:
+    """`return wandb.init(...)`, `Loop(wandb.init(...))`: bind the run first, open Probe's, then go on with the name."""
+    module = mirror.module
+    name = fresh_name(module, call, "run")
+    text = moved_text(module, call, place.indent_of(module, stmt))
+    point = place.before(module, stmt, [f"{name} = {text}", _init(mirror, call, opening, name)])
+    if point is None:
+        return False
+    group = f"{module.path}:{module.start(call)}"
+    mirror.insert(point, _REASON, group)
+    mirror.context.edit(
+        module.path, module.start(call), module.end(call), name, reason="the run opened above",
+        rule=mirror.tracker.name, group=group, moved=True,
+    )  # fmt: skip
+    return True
+
+
+def _in_with(mirror: Mirror, call: ast.Call, item: ast.withitem, stmt: ast.stmt, opening: Opening) -> bool:
+    """`with wandb.init() as run:` gets a second item, so that Probe's run ends as the tracker's does."""
+    module = mirror.module
+    assert isinstance(stmt, (ast.With, ast.AsyncWith))
+    if isinstance(stmt, ast.AsyncWith):
+        return False
+    handle = module.code(item.optional_vars) if isinstance(item.optional_vars, (ast.Name, ast.Attribute)) else None
+    handle = handle or opening.ambient(module, call)
+    text = _init(mirror, call, opening, handle)
+    end = module.end(item.optional_vars or item.context_expr)
+    source = module.source
+    line = source.line_start(source.line_of(module.start(item.context_expr)))
+    lead = source.text[line : module.start(item.context_expr)]
+    own_line = not lead.strip()
+    separator = f",{source.newline}{lead}" if own_line else ", "
+    mirror.insert(place.Insertion(end, separator + text), _REASON)
+    return True
+
+
+def _conditional(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Opening) -> bool:
+    """`run = wandb.init() if main else None`, `run = use and wandb.init()`: open Probe's when there is a run."""
+    module = mirror.module
+    if not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+        return False
+    parent = module.parent(call)
+    if module.parent(parent) is not stmt if parent is not None else True:
+        return False
+    handle = _target(mirror, stmt)
+    if handle is None:
+        return False
+    if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And) and parent.values[-1] is call:
+        condition = handle
+    elif isinstance(parent, ast.IfExp):
+        other = parent.orelse if parent.body is call else parent.body
+        if isinstance(other, ast.Constant) and other.value is None:
+            condition = f"{handle} is not None"
+        elif _pure_test(parent.test):
+            test = module.code(parent.test)
+            condition = test if parent.body is call else f"not ({test})" if " " in test else f"not {test}"
+        else:
+            return False
+    else:
+        return False
+    point = place.after(module, stmt, [f"if {condition}:", f"    {_init(mirror, call, opening, handle)}"])
+    if point is None:
+        return False
+    mirror.insert(point, _REASON)
+    return True
+
+
+def _pure_test(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp):
+        return all(map(_pure_test, test.values))
+    if isinstance(test, ast.UnaryOp):
+        return isinstance(test.op, ast.Not) and _pure_test(test.operand)
+    if isinstance(test, ast.Compare):
+        return all(map(repeatable, [test.left, *test.comparators]))
+    return repeatable(test)

@@ -1,0 +1,80 @@
+"""Makes the plan: scan, let each rule look, join what they said, and record what was passed over."""
+
+from __future__ import annotations
+
+import time
+
+from instrument.errors import SourceError
+from instrument.plan.context import Context, Options
+from instrument.plan.edits import ordered
+from instrument.plan.model import Plan
+from instrument.plan.rules import Rule, all_rules
+from instrument.repo.names import Program
+from instrument.repo.scan import Repository
+
+#: Cheap facts that more than one rule wants to know of a file.
+COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe")
+
+
+def make_plan(repo: Repository, options: Options | None = None) -> Plan:
+    """Plan the change for a repository. Reads files; runs and writes nothing.
+
+    Raises InstrumentError for an unusable target; a single odd file becomes a note instead.
+    """
+    begun = time.perf_counter()
+    options = options or Options()
+    rules = _selected(options)
+    seen = repo.scan([*COMMON_NEEDLES, *(needle for rule in rules for needle in rule.needles)])
+    program = Program(repo)
+    context = Context(repo, program, options)
+    for rule in rules:
+        if repo.having(*rule.needles):
+            rule.plan(context)
+    context.tracking.finish()
+    plan = context.plan
+    _note_unreadable(context)
+    _note_skipped(context, rules)
+    by_path: dict[str, list[int]] = {}
+    for index, edit in enumerate(plan.edits):
+        by_path.setdefault(edit.path, []).append(index)
+    plan.edits = [e for path in sorted(by_path) for e in ordered(plan.edits[i] for i in by_path[path])]
+    plan.hashes = {path: repo.source(path).sha256 for path in sorted(by_path)}
+    plan.sites.sort(key=lambda site: (site.path, site.line))
+    plan.files_seen = seen
+    plan.files_parsed = len(program.loaded)
+    plan.seconds = time.perf_counter() - begun
+    return plan
+
+
+def _selected(options: Options) -> tuple[Rule, ...]:
+    return tuple(
+        rule
+        for rule in all_rules()
+        if (not options.select or rule.name in options.select) and rule.name not in options.ignore
+    )
+
+
+def _note_unreadable(context: Context) -> None:
+    for path, error in sorted(context.program.errors.items()):
+        if isinstance(error, SourceError) and context.repo.kind(path) == "own":
+            context.note(
+                "warning", "not-parsed", f"left alone: {error.message}", path=path, line=error.line,
+                next="fix the file, or leave it out with --only",
+            )  # fmt: skip
+
+
+def _note_skipped(context: Context, rules: tuple[Rule, ...]) -> None:
+    """Say which vendored, generated and test files were left alone although a tracker is used in them."""
+    needles = {needle for rule in rules if rule.order < 300 for needle in rule.needles}
+    for path, kind in context.skipped(*needles):
+        data = context.repo.read(path)
+        if b"probe_tracking" in data and kind == "generated":
+            continue
+        context.note("info", f"skipped-{kind}", f"not touched: {_KINDS[kind]}", path=path)
+
+
+_KINDS = {
+    "vendored": "third-party code",
+    "generated": "a generated or built file",
+    "tests": "a test",
+}

@@ -1,0 +1,267 @@
+"""The module that a plan puts into a repository: where it goes, how a file imports it, what it must hold.
+
+One `probe_tracking.py` beside the code that uses it, or the same few guards inline where an import can't be made
+certain (notebooks, scripts that run from anywhere). Rules say which part of it a file uses; the files and the imports
+are written when the plan is complete.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from instrument.plan import place, render
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.repo.names import Module
+
+NAME = "probe_tracking"
+RULE = "tracking-module"
+
+#: `import probe_tracking as probe`; what a file that already uses the name `probe` calls it.
+ALIASES = ("probe", "probe_sdk", "probe_run", "_probe_tracking")
+
+
+@dataclass(slots=True)
+class _Use:
+    """What one file takes from the module."""
+
+    module: Module
+    alias: str = ""
+    #: The alias was there before: `import probe`, or an earlier apply.
+    imported: bool = False
+    names: list[str] = field(default_factory=list)
+    parts: set[str] = field(default_factory=set)
+    beside: set[str] = field(default_factory=set)
+    anchor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the module of a file is and how it is imported."""
+
+    path: str
+    #: What `import` needs: "" for a module beside the script, "pkg" for `from pkg import`, "." for relative.
+    package: str
+    #: The file may also be run as a script, where the package form fails.
+    either: bool = False
+
+
+class TrackingModule:
+    """Collects what files use; `finish` turns that into imports and new files."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._uses: dict[str, _Use] = {}
+
+    # -- asked by rules -------------------------------------------------------------------------------------------
+
+    def shadowed(self, module: Module) -> str | None:
+        """The path of a module or package called `probe` that would be imported in place of the SDK, if there is one."""
+        folders = {"", module.path.rpartition("/")[0]}
+        top = self._package_top(module)
+        if top is not None:
+            folders.add(top.rpartition("/")[0])
+        if self._context.repo.exists("src"):
+            folders.add("src")
+        for folder in sorted(folders):
+            base = f"{folder}/" if folder else ""
+            for candidate in (f"{base}probe.py", f"{base}probe/__init__.py"):
+                if self._context.repo.exists(candidate):
+                    return candidate
+        return None
+
+    def alias(self, module: Module, *parts: str, beside: str = "") -> str:
+        """The name under which a file calls the module (`probe`, unless it is taken). Asks for the parts.
+
+        `beside` is the package whose import the new import stands next to ("wandb").
+        """
+        use = self._use(module, parts, beside)
+        if not use.alias:
+            existing = self.existing_alias(module)
+            if existing:
+                use.alias, use.imported = existing, True
+            else:
+                taken = names_in(module)
+                use.alias = next((name for name in ALIASES if name not in taken), "_probe_tracking_")
+        return use.alias
+
+    def name(self, module: Module, name: str, *parts: str, beside: str = "") -> str:
+        """A name taken from the module (`from probe_tracking import ProbeCallback`). Asks for the parts."""
+        use = self._use(module, parts, beside)
+        bound = {a.asname or a.name for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom)
+                 and (node.module or "").split(".")[-1] in (NAME, "huggingface", "lightning")
+                 for a in node.names}  # fmt: skip
+        if name not in bound and name not in use.names:
+            use.names.append(name)
+        return name
+
+    def existing_alias(self, module: Module) -> str | None:
+        """What an instrumented file already calls the SDK, our module or the inline form, if it does."""
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Import):
+                for item in node.names:
+                    if item.name in ("probe", NAME):
+                        return item.asname or item.name
+            elif isinstance(node, ast.ImportFrom):
+                for item in node.names:
+                    if item.name == NAME:
+                        return item.asname or item.name
+        return None
+
+    def _use(self, module: Module, parts: tuple[str, ...], beside: str) -> _Use:
+        use = self._uses.setdefault(module.path, _Use(module))
+        use.parts.update(parts)
+        if beside:
+            use.beside.add(beside)
+        return use
+
+    # -- when the plan is complete --------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Add the import (or the inline form) to each file that uses the module, and the module files themselves."""
+        wanted: dict[str, set[str]] = {}
+        for use in self._uses.values():
+            inline = use.module.path.endswith(".ipynb")
+            spot = None if inline else self._place(use.module)
+            if spot is not None:
+                wanted.setdefault(spot.path, set()).update(use.parts)
+            lines = self._inline(use) if spot is None else self._imports(use, spot)
+            if not lines:
+                continue
+            point = place.import_point(use.module, lines, beside=frozenset(use.beside), local=spot is not None)
+            if point is None:
+                continue
+            self._context.edit(
+                use.module.path, point.offset, point.offset, point.text,
+                reason="import Probe's calls, which do nothing and cost nothing where Probe is missing or off",
+                rule=RULE, group=use.module.path,
+            )  # fmt: skip
+        for path, parts in sorted(wanted.items()):
+            self._write(path, parts)
+
+    def _write(self, path: str, parts: set[str]) -> None:
+        before = None
+        if self._context.repo.exists(path):
+            before = self._context.repo.read(path).decode("utf-8", "replace")
+            parts = parts | render.parts_of(before)
+        text = render.render_module(sorted(parts))
+        if before == text or (before is not None and parts <= render.parts_of(before)):
+            return  # there already, perhaps edited by its owner since
+        self._context.new_file(
+            path, text, reason="the guards that keep Probe from ever stopping or slowing the trainer", rule=RULE,
+            replaces=before,
+        )  # fmt: skip
+
+    def _imports(self, use: _Use, spot: _Place) -> list[str]:
+        forms = [spot.package, ""] if spot.either else [spot.package]
+        lines: list[list[str]] = []
+        for package in forms:
+            group = []
+            if use.alias and not use.imported:
+                suffix = "" if use.alias == NAME else f" as {use.alias}"
+                group.append(f"from {package} import {NAME}{suffix}" if package else f"import {NAME}{suffix}")
+            if use.names:
+                dotted = f"{package}.{NAME}" if package.strip(".") else f"{package}{NAME}"
+                group.append(f"from {dotted} import {', '.join(sorted(use.names))}")
+            lines.append(group)
+        if len(lines) == 1 or not lines[0]:
+            return lines[0]
+        return ["try:", *(f"    {x}" for x in lines[0]), "except ImportError:  # run as a script",
+                *(f"    {x}" for x in lines[1])]  # fmt: skip
+
+    def _inline(self, use: _Use) -> list[str]:
+        if use.imported and not use.names:
+            return []
+        if not use.names and not use.alias:
+            return []
+        return render.render_inline(sorted(use.parts), alias=use.alias or None, names=sorted(use.names)).splitlines()
+
+    def _package_top(self, module: Module) -> str | None:
+        """The folder of the top-level package that a file is in, or None for a file in no package."""
+        folder, top = module.path.rpartition("/")[0], None
+        while folder and self._context.repo.exists(f"{folder}/__init__.py"):
+            top, folder = folder, folder.rpartition("/")[0]
+        return top
+
+    def _place(self, module: Module) -> _Place:
+        folder = module.path.rpartition("/")[0]
+        top = self._package_top(module)
+        sibling = f"{folder}/{NAME}.py" if folder else f"{NAME}.py"
+        if top is None:
+            namespace = self._namespace(module, folder)
+            return _Place(sibling, namespace) if namespace else _Place(sibling, "")
+        package = top.rsplit("/", 1)[-1]
+        relative, absolute = _imports_of(module, package)
+        in_package = f"{top}/{NAME}.py"
+        if relative and not absolute:
+            depth = folder[len(top) :].count("/")
+            return _Place(in_package, "." * (depth + 1))
+        if absolute or not _runs_as_script(module):
+            return _Place(in_package, package)
+        dotted = ".".join([package, *folder[len(top) :].strip("/").split("/")]).strip(".")
+        return _Place(sibling, dotted, either=True)
+
+    def _namespace(self, module: Module, folder: str) -> str:
+        """The dotted folder by which files outside a package are imported from the root, if they are."""
+        if not folder or _runs_as_script(module):
+            return ""
+        dotted = folder.replace("/", ".")
+        stem = module.path.rpartition("/")[2].removesuffix(".py")
+        pattern = re.compile(
+            rf"^\s*(?:from\s+{re.escape(dotted)}(?:\.{re.escape(stem)})?\s+import|import\s+{re.escape(dotted)}\.{re.escape(stem)}\b)",
+            re.MULTILINE,
+        )
+        for path in self._context.repo.having(b"import", suffixes=(".py",)):
+            text = self._context.repo.read(path).decode("utf-8", "replace")
+            if pattern.search(text):
+                return dotted
+        return ""
+
+
+def names_in(module: Module) -> set[str]:
+    """Every name that a file binds or uses anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            names.add(node.name)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            names.update(node.names)
+    return names
+
+
+def _imports_of(module: Module, package: str) -> tuple[bool, bool]:
+    """Whether a file imports its own package relatively, and absolutely."""
+    relative = absolute = False
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom):
+            relative |= bool(node.level)
+            absolute |= not node.level and (node.module or "").split(".")[0] == package
+        elif isinstance(node, ast.Import):
+            absolute |= any(a.name.split(".")[0] == package for a in node.names)
+    return relative, absolute
+
+
+def _runs_as_script(module: Module) -> bool:
+    """Whether a file is meant to be run: it has a `__main__` guard or calls something at top level."""
+    for stmt in module.tree.body:
+        if isinstance(stmt, ast.If) and "__name__" in module.code(stmt.test):
+            return True
+        if isinstance(stmt, (ast.For, ast.While, ast.With)):
+            return True
+        if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+            return True
+    return False

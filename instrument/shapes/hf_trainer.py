@@ -1,0 +1,164 @@
+"""Hugging Face Trainer and its kin: TRL, Seq2SeqTrainer, sentence-transformers, SetFit, subclasses of the repository.
+
+Probe's callback is added where a Trainer is built (transformers 4.0 to 5.24: `callbacks=` takes instances). `report_to`
+stays as it is: the name "probe" in it raises where the SDK is missing, and replacing "wandb" in it would drop what TRL
+logs to W&B by hand. A callback in each Trainer, never one shared by two.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from instrument.plan import place
+from instrument.plan.place import Insertion
+from instrument.plan.rules import Rule
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.plan.model import Site
+    from instrument.repo.names import Module
+
+NAME = "hf_trainer"
+
+_TRAINER = re.compile(
+    r"(?:repo:)?(?:transformers|trl|sentence_transformers|setfit|unsloth|optimum|peft|span_marker)(?:\.\w+)*\.\w*Trainer"
+)
+
+#: Trainers of other families that live in these packages' names but take no Hugging Face callback.
+_NOT_HF = re.compile(r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)")
+
+
+def plan(context: Context) -> None:
+    """Add the callback to every Trainer that first-party code builds."""
+    for module in context.modules(b"Trainer"):
+        for call in module.calls():
+            func = call.func
+            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            if last == "__init__" or not last:
+                continue
+            names = context.program.resolve(module, func)
+            if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):
+                _wire(context, module, call, names)
+
+
+def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str]) -> None:
+    context.found("trl" if any(n.removeprefix("repo:").startswith("trl.") for n in names) else NAME)
+    site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)", strategy="register")
+    if _has_callback(context, module, call):
+        site.outcome, site.why = "already", "it has a ProbeCallback"
+        context.opened_elsewhere = True
+        return
+    shadow = context.tracking.shadowed(module)
+    if shadow is not None:
+        site.outcome, site.why = "refused", f"{shadow} shadows the SDK's package `probe`"
+        context.note(
+            "refusal", "probe-shadowed", f"{shadow} shadows the SDK, so {module.path} is left alone",
+            path=shadow, next=f"rename {shadow}, then run `instrument apply` again",
+        )  # fmt: skip
+        return
+    if _add(context, module, call, site):
+        context.opened_elsewhere = True
+        site.outcome, site.why = "covered", "ProbeCallback gets what the Trainer logs, on the process that logs"
+
+
+def _has_callback(context: Context, module: Module, call: ast.Call) -> bool:
+    if "ProbeCallback" in module.code(call):
+        return True
+    given = place.argument(call, None, "callbacks")
+    if given is not None and not isinstance(given, ast.List):
+        # `callbacks = [..., ProbeCallback()]` assigned above.
+        if isinstance(given, ast.Name) and re.search(
+            rf"\b{given.id}\b[^\n]*(?:=|append\(|extend\()[^\n]*ProbeCallback", module.source.text
+        ):
+            return True
+    target = _assigned(module, call)
+    if target and re.search(rf"{re.escape(target)}\.add_callback\(\s*ProbeCallback", module.source.text):
+        return True
+    return bool(re.search(r"report_to\s*=\s*[^\n]*[\"']probe[\"']", module.source.text))
+
+
+def _assigned(module: Module, call: ast.Call) -> str | None:
+    stmt = module.statement(call)
+    if isinstance(stmt, (ast.Assign, ast.AnnAssign)) and module.parent(call) is stmt:
+        target = stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.target
+        if isinstance(target, (ast.Name, ast.Attribute)):
+            return module.code(target)
+    return None
+
+
+def _takes_callbacks(context: Context, module: Module, call: ast.Call) -> bool:
+    """Whether a subclass of the repository hands `callbacks` on, as far as its own `__init__` shows."""
+    found = context.program.definition(module, call.func)
+    if found is None or not isinstance(found[1], ast.ClassDef):
+        return True
+    for item in found[1].body:
+        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+            arguments = item.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            return arguments.kwarg is not None or any(a.arg == "callbacks" for a in every)
+    return True
+
+
+def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
+    given = place.argument(call, None, "callbacks")
+    hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
+    if given is None and (hidden or len(call.args) > 7 or not _takes_callbacks(context, module, call)):
+        return _add_after(context, module, call, site)
+    text = f"{_name(context, module)}()"
+    if given is None:
+        _insert(context, module, place.append_argument(module, call, f"callbacks=[{text}]"))
+    elif isinstance(given, ast.List):
+        _insert(context, module, place.append_element(module, given, text))
+    elif isinstance(given, ast.Constant) and given.value is None:
+        context.edit(
+            module.path, module.start(given), module.end(given), f"[{text}]", rule=NAME, reason=_REASON,
+        )  # fmt: skip
+    else:
+        plain = isinstance(given, ast.Name) and _always_a_list(module, given)
+        head, tail = ("[*", f", {text}]") if plain else ("[*(", f" or []), {text}]")
+        group = f"{module.path}:{module.start(call)}"
+        _insert(context, module, Insertion(module.start(given), head), group)
+        _insert(context, module, Insertion(module.end(given), tail), group)
+    return True
+
+
+def _add_after(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
+    target, stmt = _assigned(module, call), module.statement(call)
+    if target is None:
+        message = "this Trainer's arguments can't be read and it is not kept in a name: add ProbeCallback by hand"
+        site.outcome, site.why = "asked", message
+        context.note("question", "callback-by-hand", message, path=module.path, line=site.line)
+        return False
+    point = place.after(module, stmt, [f"{target}.add_callback({_name(context, module)}())"])
+    if point is None:
+        return False
+    _insert(context, module, point)
+    return True
+
+
+def _always_a_list(module: Module, name: ast.Name) -> bool:
+    """Whether every assignment of a name in the file is a written-out list."""
+    values = [
+        node.value
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in node.targets)
+    ]
+    parameters = any(isinstance(node, ast.arg) and node.arg == name.id for node in ast.walk(module.tree))
+    return bool(values) and not parameters and all(isinstance(v, (ast.List, ast.ListComp)) for v in values)
+
+
+_REASON = "register Probe's callback on this Trainer; what it logs reaches Probe from the process that logs"
+
+
+def _name(context: Context, module: Module) -> str:
+    beside = "transformers" if b"import transformers" in module.source.data or b"from transformers" in module.source.data else "trl"
+    return context.tracking.name(module, "ProbeCallback", "huggingface", beside=beside)
+
+
+def _insert(context: Context, module: Module, point: Insertion, group: str = "") -> None:
+    context.edit(module.path, point.offset, point.offset, point.text, reason=_REASON, rule=NAME, group=group)
+
+
+RULE = Rule(name=NAME, title="Hugging Face Trainer", needles=(b"Trainer",), plan=plan, order=100)

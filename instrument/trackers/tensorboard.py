@@ -1,0 +1,123 @@
+"""TensorBoard's SummaryWriter (torch.utils.tensorboard and tensorboardX): add_scalar, add_scalars.
+
+A call without a step records step 0 (torch 2.13, tensorboardX 2.6). Where W&B syncs TensorBoard
+(`sync_tensorboard=True`) the run is W&B's, and the writer's scalars are what it shows: they are mirrored into the run
+opened beside `wandb.init`.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import TYPE_CHECKING
+
+from instrument.plan.alongside import plan_tracker
+from instrument.plan.config import config_at
+from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, Used, scalar_call
+from instrument.plan.place import argument, has_splat
+from instrument.plan.rules import Rule
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.repo.names import Module
+
+WRITERS = (
+    "torch.utils.tensorboard.SummaryWriter", "torch.utils.tensorboard.writer.SummaryWriter",
+    "tensorboardX.SummaryWriter", "tensorboardX.writer.SummaryWriter",
+)  # fmt: skip
+
+
+def _scalars(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+    """`add_scalars(main_tag, {tag: value}, step)`: TensorBoard shows them as main_tag/tag."""
+    main, values = argument(call, 0, "main_tag"), argument(call, 1, "tag_scalar_dict")
+    step = argument(call, 2, "global_step")
+    if main is None or values is None or has_splat(call):
+        return Ask("its arguments are passed on by * or **")
+    uses = [Used(main, "key"), Used(values, "values")]
+    if step is not None:
+        uses.append(Used(step, "step"))
+
+    def text(texts: list[str]) -> str:
+        prefix = texts[0]
+        if isinstance(main, ast.Constant):
+            key = f'f"{main.value}/{{tag}}"'
+        else:
+            key = f'f"{{{prefix}}}/{{tag}}"' if '"' not in prefix else f'{prefix} + "/" + tag'
+        return f"{{{key}: value for tag, value in {texts[1]}.items()}}, step={texts[2] if len(texts) > 2 else 0}"
+
+    return Emission(uses=tuple(uses), text=text)
+
+
+def _arguments(context: Context, module: Module, call: ast.Call, handle: str | None) -> list[str]:
+    config = config_at(context, module, call)
+    return [f"config={config}"] if config else []
+
+
+def _skip(context: Context, module: Module, call: ast.Call) -> str | None:
+    """One run for a script: W&B's where it opens one here, else the first writer's."""
+    if any(site.rule == "wandb" and site.kind == "open" and site.path == module.path for site in context.plan.sites):
+        return "the run is opened beside wandb.init"
+    stmt, target = module.statement(call), _target(module, call)
+    for other in module.calls():
+        if module.start(other) >= module.start(call):
+            break
+        if set(WRITERS) & context.program.resolve(module, other.func) and module.function(other) is module.function(call):
+            if _target(module, other) != target or target is None:
+                context.note(
+                    "question", "second-writer", "a second SummaryWriter is opened in the same place; its scalars go "
+                    "into the run of the first", path=module.path, line=stmt.lineno,
+                )  # fmt: skip
+                return "one run for the writers of a script"
+    return None
+
+
+def _target(module: Module, call: ast.Call) -> str | None:
+    stmt = module.statement(call)
+    return module.code(stmt.targets[0]) if isinstance(stmt, ast.Assign) else None
+
+
+def _yields(context: Context, module: Module) -> str | None:
+    """Metrics that the file also sends to another tracker are not sent to Probe twice."""
+    if b"sync_tensorboard" in module.source.data:
+        return None
+    for site in context.plan.sites:
+        if site.path == module.path and site.kind == "emit" and site.rule in ("wandb", "mlflow", "comet", "swanlab", "trackio"):
+            if site.outcome in ("covered", "already"):
+                return f"the file sends its metrics to {site.rule} too, and that is mirrored"
+    return None
+
+
+_OTHERS = {
+    "add_histogram": "histograms have no counterpart",
+    "add_image": "media has no counterpart",
+    "add_images": "media has no counterpart",
+    "add_figure": "media has no counterpart",
+    "add_video": "media has no counterpart",
+    "add_audio": "media has no counterpart",
+    "add_text": "text has no counterpart",
+    "add_graph": "graphs have no counterpart",
+    "add_embedding": "embeddings have no counterpart",
+    "add_pr_curve": "curves have no counterpart",
+    "add_hparams": "hyperparameters are the run's config",
+    "add_mesh": "media has no counterpart",
+}
+
+TRACKER = Tracker(
+    name="tensorboard",
+    title="TensorBoard",
+    packages=frozenset({"torch", "tensorboardX"}),
+    needles=(b"SummaryWriter",),
+    opens={name: Opening(arguments=_arguments, gives_handle=True, ambient=lambda module, call: "", skip=_skip) for name in WRITERS},
+    emits={
+        **{f"{w}().add_scalar": scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_step",))) for w in WRITERS},
+        **{f"{w}().add_scalars": _scalars for w in WRITERS},
+    },
+    closes=frozenset(f"{w}().close" for w in WRITERS),
+    leaves={f"{w}().{name}": why for w in WRITERS for name, why in _OTHERS.items()},
+    rank=90,
+    yields=_yields,
+)
+
+RULE = Rule(
+    name="tensorboard", title="TensorBoard", needles=TRACKER.needles, plan=partial(plan_tracker, tracker=TRACKER), order=290
+)
