@@ -32,6 +32,15 @@ def _run(case: str, keep: Path | None) -> cases.Result:
     return cases.run(case, keep / case if keep else None)
 
 
+def _why(result: cases.Result) -> str:
+    """The line that says most of what is wrong: the last of a crash, else the checker's first."""
+    if result.unsafe:
+        lines = [line.strip() for line in result.unsafe[0].split("\n") if line.strip()]
+        return lines[-1] if "Traceback" in result.unsafe[0] else lines[0]
+    lines = [line.strip() for part in result.wrong for line in part.split("\n") if line.strip()]
+    return next((line for line in lines if not line.startswith("FAIL")), lines[0] if lines else "")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ids", nargs="*", help="ids, or the beginning of ids: w h01")
@@ -48,8 +57,7 @@ def main() -> int:
     with ProcessPoolExecutor(asked.jobs) as pool:
         for result in pool.map(_run, names, [asked.keep] * len(names)):
             results.append(result)
-            first = next(iter([*result.unsafe, *result.wrong]), "").strip().split("\n")
-            why = next((line.strip() for line in first if line.strip() and not line.startswith("FAIL")), "")
+            why = _why(result)
             print(f"{'pass' if result.ok else 'FAIL'}  {result.case:34} {'' if result.ok else why[:150]}", flush=True)
             if asked.verbose and not result.ok:
                 print("\n".join(f"    {line}" for part in [*result.unsafe, *result.wrong] for line in part.split("\n")))

@@ -36,9 +36,10 @@ def apply(
         Path | None, typer.Option("--patch", metavar="FILE", help="Also write the change as a patch.")
     ] = None,
 ) -> int:
-    """Write the change: shows it as a diff and asks, proves it, writes all of it or nothing. `undo` takes it back.
+    """Write the change, all of it or nothing.
 
-    Without a terminal and without --yes nothing is written, and the exit code is 1.
+    Proves it, shows it as a diff and asks. `undo` takes it back. Without a terminal and without --yes nothing is
+    written, and the exit code is 1.
     """
     from instrument.patch.diff import git_prefix, patch
     from instrument.patch.write import apply as write

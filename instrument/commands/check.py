@@ -20,11 +20,14 @@ def check(
     ask: Ask,
     *,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as SARIF 2.1.0.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a summary for a pull request (- is stdout).")
+    ] = None,
     github: Annotated[bool, typer.Option("--github", help="Print what was found as GitHub annotations.")] = False,
 ) -> int:
-    """Exit 0 when every metric that can reach Probe does, 1 when `apply` would change something.
+    """For CI: exit 1 if anything is left to do.
 
-    Questions and refusals are told, but are no failure: nothing that this tool does would settle them.
+    Exit 0 means that every metric that can reach Probe does; 1 that `apply` would change something. Questions and refusals are told, but are no failure: nothing that this tool does would settle them.
     """
     from instrument.report.summary import Summary
 
@@ -34,6 +37,10 @@ def check(
         from instrument.report.sarif import log
 
         write_file(sarif, log(summary))
+    if markdown is not None:
+        from instrument.report.markdown import page
+
+        write_file(markdown, page(summary).encode())
     if ask.json:
         from instrument.report.json import document, write
 
@@ -43,7 +50,7 @@ def check(
 
         for annotation in annotations_of(summary):
             typer.echo(annotation)
-    elif not ask.quiet and sarif != Path("-"):
+    elif not ask.quiet and Path("-") not in (sarif, markdown):
         from instrument.report.terminal import write_plan
 
         write_plan(ask.out, summary, verbose=ask.verbose)

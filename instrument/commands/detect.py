@@ -14,9 +14,10 @@ def register(app: typer.Typer) -> None:
 
 
 def detect(ask: Ask) -> int:
-    """Say which trainers and trackers a repository has, where its metrics are emitted, and what would become of each.
+    """Say what is there and what can be done.
 
-    Reads only: nothing of the repository is imported, run or written. Exits 0.
+    Which trainers and trackers the repository has, where its metrics are emitted, and what would become of each place.
+    Nothing of the repository is imported, run or written. Exits 0.
     """
     from instrument.report.summary import Summary
 

@@ -31,9 +31,10 @@ def diff(
     ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 when there is something to do.")] = False,
 ) -> int:
-    """Show the change that `apply` would make, as a patch that `git apply` takes.
+    """Show the change as a patch.
 
-    Only the patch goes to stdout; what it means goes to stderr. Every proof is made before anything is shown.
+    It is the change that `apply` would make, in the form that `git apply` takes. Only the patch goes to stdout; what it
+    means goes to stderr. Every proof is made before anything is shown.
     """
     from instrument.patch.diff import git_prefix, patch
     from instrument.report.summary import Summary

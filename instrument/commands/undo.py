@@ -14,9 +14,10 @@ def register(app: typer.Typer) -> None:
 
 
 def undo(ask: Ask) -> int:
-    """Give every file the bytes back that it had before the last `apply`, also without git.
+    """Take the last apply back, byte for byte.
 
-    Refuses, and writes nothing, where a file was changed since: your own work is in it.
+    Works with and without git; call it again for the apply before. Refuses, and writes nothing, where a file was
+    changed since: your own work is in it.
     """
     from instrument.patch.undo import undo as take_back
 
