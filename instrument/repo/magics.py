@@ -49,6 +49,8 @@ class Masked:
     body: int = 0
     #: Why nothing of the cell is seen as Python; "" if it is.
     skipped: str = ""
+    #: The cell is one command without its `%`.
+    command: bool = False
 
 
 def mask(cell: str, skipped: str = "") -> Masked:
@@ -59,14 +61,17 @@ def mask(cell: str, skipped: str = "") -> Masked:
         return Masked(as_comments(cell), tuple(magics), len(cell), skipped)
     for name in magics:
         if name not in PYTHON_CELL_MAGICS:
-            return Masked(as_comments(cell), tuple(magics), len(cell), f"%%{name} cells are not run as Python here")
+            return Masked(
+                as_comments(cell), tuple(magics), len(cell), f"runs elsewhere than in the kernel's Python (%%{name})"
+            )
     head, tail = as_comments(cell[:body]), cell[body:]
     masked = mask_lines(tail)
     try:
         parse_python(masked, "cell")
     except SourceError as error:
         if not magics and len(cell.splitlines()) == 1 and _AUTOMAGIC.match(cell):
-            return Masked(_statement(cell), (), 0)
+            # Only a cell of one line is taken so: nothing may be put below it.
+            return Masked(as_comments(cell), (), len(cell), "is a command without its %", command=True)
         why = error.message + (f" (line {cell.count(chr(10), 0, body) + error.line})" if error.line else "")
         return Masked(as_comments(cell), tuple(magics), len(cell), why)
     return Masked(head + masked, tuple(magics), body)

@@ -187,21 +187,40 @@ class NotebookSource(PythonSource):
         found: list[PipInstall] = []
         for cell in self.cells:
             shell = not {"bash", "sh", "shell"}.isdisjoint(cell.masked.magics)
-            found += pip_installs(cell.raw.text, cell.start, shell_cell=shell)
+            if cell.masked.skipped and not shell and not cell.masked.command:
+                continue
+            for install in pip_installs(cell.raw.text, cell.start, shell_cell=shell):
+                # Not the lines of a string that only look so.
+                if shell or self.text[install.line] != self.original[install.line]:
+                    found.append(install)
         return found
 
-    def install_edit_position(self, near: Collection[str] = ()) -> int | None:
-        """Where " name" adds a requirement to the notebook's own installs, or None if it has none that would do.
+    def install_positions(self, near: Collection[str] = ()) -> list[int]:
+        """Where " name" adds a requirement to the notebook's own installs; empty if it has none that would do.
 
-        The command that installs one of the distributions in `near` is taken first, else the last one that looks in
-        the usual index and takes dependencies along.
+        One command that always runs is enough: the one that installs a distribution of `near`, else the last that
+        takes the usual index and dependencies along. Where all stand in branches (`if on_colab:`), one in each.
         """
-        usable = [install for install in self.installs if install.usable]
         wanted = {_normal(name) for name in near}
-        for install in usable:
-            if wanted.intersection(_normal(name) for name in install.names):
-                return install.position
-        return usable[-1].position if usable else None
+        branches: dict[int, PipInstall] = {}
+        for install in self.installs:
+            if not install.usable:
+                continue
+            branch = self._branches.get(install.line, 0)
+            if branch not in branches or not _installs(branches[branch], wanted):
+                branches[branch] = install
+        return [branches[0].position] if 0 in branches else [install.position for install in branches.values()]
+
+    @cached_property
+    def _branches(self) -> dict[int, int]:
+        """For each statement that is not at top level: where it starts, and a number for the block it is in."""
+        found: dict[int, int] = {}
+        for node in ast.walk(self.tree):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and not isinstance(node, ast.Module):
+                    found.update((self.start(statement), id(block)) for statement in block)
+        return found
 
     def programs(self) -> list[tuple[Cell, str]]:
         """Each cell's own program: what has to compile by itself (a later cell may have `from __future__` lines)."""
@@ -219,7 +238,7 @@ class NotebookSource(PythonSource):
         """The file's bytes with the edits made; no byte outside the edited cells' `source` changes.
 
         Raises ConflictError for an edit across cells, in a cell that is left alone, or above a cell magic. Text may be
-        inserted into a masked line (`install_edit_position`), but not taken from it.
+        inserted into a masked line (`install_positions`), but not taken from it.
         """
         changes: dict[int, list[tuple[int, int, str]]] = {}
         for edit in edits:
@@ -243,7 +262,8 @@ class NotebookSource(PythonSource):
         where = f"{cell.label} of the notebook"
         if end > size:
             raise ConflictError(f"an edit reaches past the end of {where}", path=self.path)
-        if text and start < cell.masked.body and not any(i.position == edit.start for i in self.installs):
+        closed = bool(cell.masked.skipped) or start < cell.masked.body
+        if closed and not (start == end and any(i.position == edit.start for i in self.installs)):
             raise ConflictError(f"an edit lies in {where}, which {_why(cell)}", path=self.path)
         if self.text[edit.start : edit.end] != self.original[edit.start : edit.end]:
             raise ConflictError(f"an edit takes away a magic of {where}", path=self.path)
@@ -286,6 +306,10 @@ def _why(cell: Cell) -> str:
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _installs(command: PipInstall, wanted: Collection[str]) -> bool:
+    return any(_normal(name) in wanted for name in command.names)
 
 
 def _normal(name: str) -> str:

@@ -11,9 +11,11 @@ _COMMAND = re.compile(
     r"(?:(?:\{[^}\n]*\}|\$?[\w./-]+)[ \t]+-m[ \t]+)?(?:[\w./-]*/)?"
     r"(?P<tool>uv[ \t]+pip|pip3?(?:\.\d+)?)(?P<options>(?:[ \t]+-[\w=-]+)*)[ \t]+install\b"
 )
-#: A shell word, quotes included, or one of the marks that end a command.
+#: A shell word, quotes included, or one of the marks that end a command. `name>=1` without quotes is a redirection to
+#: the shell, but a requirement to whoever wrote it.
 _WORD = re.compile(
-    r"""(?:[ \t]|\\\r?\n)*(?P<word>(?:"[^"\n]*"|'[^'\n]*'|\\[^\r\n]|[^\s"'\\;|&<>#]|(?<=\S)#)+|[;|&<>#])"""
+    r"""(?:[ \t]|\\\r?\n)*(?P<word>(?:"[^"\n]*"|'[^'\n]*'|\\[^\r\n]|[^\s"'\\;|&<>#]|(?<=\S)\#|"""
+    r"""(?<=[\w\]])[<>]=?(?=\d))+|[;|&<>#])"""
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 #: Options of `pip install` whose value is the next word (pip 26.3, uv 0.9).
@@ -34,6 +36,8 @@ _UNUSABLE = frozenset(
 class PipInstall:
     """One `pip install` command. `position` is the place just after its last requirement."""
 
+    #: Where its line's first character stands: of the mark, or of the command in a shell cell.
+    line: int
     start: int
     end: int
     position: int
@@ -62,7 +66,14 @@ def pip_installs(text: str, base: int = 0, *, shell_cell: bool = False) -> Itera
             if found:
                 position, names, options = found
                 options += tuple(command["options"].split())
-                yield PipInstall(base + command.start(), base + end, base + position, names, options)
+                yield PipInstall(
+                    base + _line(text, start), base + command.start(), base + end, base + position, names, options
+                )
+
+
+def _line(text: str, at: int) -> int:
+    line = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    return line + len(text[line:]) - len(text[line:].lstrip(" \t"))
 
 
 def _end(text: str, start: int) -> int:
