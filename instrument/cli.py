@@ -58,7 +58,7 @@ def main() -> None:
         # A file name that does not decode, or a terminal that can't show it, must not end in a traceback.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    build()()
+    build()(prog_name="instrument")
 
 
 if __name__ == "__main__":

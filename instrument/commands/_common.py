@@ -243,6 +243,16 @@ def guarded(ask: Ask, work: Callable[[], int]) -> int:
         # Whoever read us has enough. Python would complain at exit when it flushes the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except Exception as error:
+        # A fault of ours: Python's own exit code for it, 1, would read as "something to do".
+        ask.err.clear_progress()
+        if ask.verbose:
+            import traceback
+
+            ask.err.raw(traceback.format_exc())
+        ask.err.line(f"instrument: internal error: {type(error).__name__}: {error}", "red")
+        ask.err.line("  this is a fault of probe-instrument; -v shows where, please report it")
+        return COULD_NOT
 
 
 def proved(ask: Ask, plan: Plan) -> list[FileChange]:

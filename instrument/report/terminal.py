@@ -63,6 +63,11 @@ class Screen:
         """One line, escaped, not wrapped."""
         self.console.print(shown(text, keep="\t"), style=style or None, soft_wrap=True)
 
+    def raw(self, text: str) -> None:
+        """Several lines of our own (a traceback), escaped line by line."""
+        for line in text.rstrip("\n").split("\n"):
+            self.line(line)
+
     def paragraph(self, text: str, *, indent: str = "", first: str | None = None, style: str = "") -> None:
         """A text wrapped at words with a hanging indent; paths and names are never broken."""
         lines = textwrap.wrap(
