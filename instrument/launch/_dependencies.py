@@ -1,0 +1,190 @@
+"""Which files install the package: those that install the tracker for the code that was covered.
+
+A kind of file is a module of this package with an object `KIND`. All kinds are looked at together, because where one
+file names the tracker, files that only name its framework need nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from instrument.launch._common import ORDER, covered, readable, record
+from instrument.launch._names import CLASSES, FRAMEWORKS, LIBRARIES, PACKAGE, TRACKERS, VIEWERS
+from instrument.launch._text import Located
+from instrument.plan.rules import Rule
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.repo.source import Source
+
+
+@dataclass(frozen=True)
+class DependencyKind:
+    """One kind of file that installs packages.
+
+    `locate(source, names)` says where the package goes beside the first of `names` in it. `declares` is true for files
+    that list a project's dependencies (the nearest one serves), false for commands. `alone` files (notebooks, scripts
+    with a header) serve only themselves.
+    """
+
+    name: str
+    matches: Callable[[str], bool]
+    locate: Callable[[Source, Sequence[str]], Located]
+    declares: bool = True
+    alone: bool = False
+    #: Lock files beside it, and the command that refreshes each.
+    locks: tuple[tuple[str, str], ...] = ()
+
+
+#: Names too common to be worth keeping every file in memory for.
+_COMMON = frozenset(("numpy", "scikit-learn", "ray", "keras", "aim", "composer", "neptune"))
+NEEDLES = tuple(
+    name.replace("-", "_" if name.startswith("pytorch") else "-").encode()
+    for name in (*TRACKERS, *VIEWERS, *FRAMEWORKS, *LIBRARIES)
+    if name not in _COMMON
+)
+
+
+def dependency_rule(kind: DependencyKind, title: str) -> Rule:
+    """The rule of a kind: it takes its own files out of what was found for all kinds."""
+
+    def plan(ctx: Context) -> None:
+        for path, (name, located) in sorted(selected(ctx).items()):
+            if name == kind.name:
+                record(ctx, kind.name, path, located)
+                if located.insertions:
+                    _note_locks(ctx, kind, path)
+
+    return Rule(name=kind.name, title=title, needles=NEEDLES, plan=plan, order=ORDER)
+
+
+def _note_locks(ctx: Context, kind: DependencyKind, path: str) -> None:
+    folder = path[: -len(path.rsplit("/", 1)[-1])]
+    for name, command in kind.locks:
+        if ctx.repo.exists(folder + name):
+            ctx.note(
+                "info",
+                "lock-file",
+                f"{name} is left as it is and does not have {PACKAGE} yet",
+                path=folder + name,
+                next=command if not folder else f"cd {folder.rstrip('/')} && {command}",
+            )
+
+
+@cache
+def kinds() -> tuple[DependencyKind, ...]:
+    """Every kind in this package."""
+    parent = importlib.import_module("instrument.launch")
+    modules = [
+        importlib.import_module(f"instrument.launch.{info.name}")
+        for info in pkgutil.iter_modules(parent.__path__)
+        if not info.name.startswith("_")
+    ]
+    return tuple(module.KIND for module in modules if hasattr(module, "KIND"))
+
+
+_SELECTED: WeakKeyDictionary[Context, dict[str, tuple[str, Located]]] = WeakKeyDictionary()
+
+
+def selected(ctx: Context) -> dict[str, tuple[str, Located]]:
+    """By path: the kind and what was found, for the files that serve covered code. Worked out once a plan."""
+    if ctx not in _SELECTED:
+        _SELECTED[ctx] = _select(ctx)
+    return _SELECTED[ctx]
+
+
+def _select(ctx: Context) -> dict[str, tuple[str, Located]]:
+    targets = covered(ctx)
+    if not targets:
+        return {}
+    files: dict[str, tuple[DependencyKind, Source]] = {}
+    for path in ctx.repo.files:
+        for kind in kinds():
+            if kind.matches(path) and (not kind.alone or path in targets):
+                source = readable(ctx, path)
+                if source is not None:
+                    files[path] = (kind, source)
+                break
+    chosen: dict[str, tuple[str, Located]] = {}
+    for path, (kind, source) in files.items():
+        if kind.alone:
+            for names in CLASSES:
+                located = kind.locate(source, names)
+                if located.anything:
+                    chosen[path] = (kind.name, located)
+                    break
+    shared = {path: entry for path, entry in files.items() if not entry[0].alone}
+    levels = _levels(ctx)
+    for rank, names in enumerate(CLASSES):
+        found = {}
+        for path, (kind, source) in shared.items():
+            located = kind.locate(source, names)
+            if located.anything:
+                found[path] = (kind, located)
+        serving = _serving({p: k for p, (k, _) in found.items()}, targets, levels)
+        if serving:
+            for path in serving:
+                kind, located = found[path]
+                if rank and not kind.declares:
+                    # A framework may be installed in many commands of one file; once is enough.
+                    located.insertions = [] if located.present else located.insertions[:1]
+                chosen[path] = (kind.name, located)
+            break
+    if not chosen:
+        ctx.note(
+            "info",
+            "package-not-declared",
+            "no file of this repository installs the tracker or the framework",
+            next=f"pip install {PACKAGE}",
+        )
+    return chosen
+
+
+def _levels(ctx: Context) -> Callable[[str], str]:
+    """From a file to the folder it speaks for: its own, or the nearest above that has Python files below it."""
+    with_python = {""}
+    for path in ctx.repo.files:
+        if path.endswith((".py", ".ipynb")) and ctx.repo.kind(path) == "own":
+            folder = path.rpartition("/")[0]
+            while folder and folder not in with_python:
+                with_python.add(folder)
+                folder = folder.rpartition("/")[0]
+
+    def level(path: str) -> str:
+        folder = path.rpartition("/")[0]
+        while folder not in with_python:
+            folder = folder.rpartition("/")[0]
+        return folder
+
+    return level
+
+
+def _serving(found: dict[str, DependencyKind], targets: frozenset[str], level: Callable[[str], str]) -> set[str]:
+    """The files that install for covered code: declaring ones at the nearest level above it, commands at any."""
+    serving: set[str] = set()
+    by_level: dict[str, list[str]] = {}
+    for path, kind in found.items():
+        if kind.declares:
+            by_level.setdefault(level(path), []).append(path)
+        elif any(_below(target, level(path)) for target in targets):
+            serving.add(path)
+    for target in targets:
+        folder = target.rpartition("/")[0]
+        while True:
+            if folder in by_level:
+                serving.update(by_level[folder])
+                break
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+    return serving
+
+
+def _below(path: str, folder: str) -> bool:
+    return not folder or path.startswith(folder + "/")

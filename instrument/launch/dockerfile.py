@@ -1,0 +1,33 @@
+"""Dockerfiles and Containerfiles whose RUN instructions install the tracker. No layer is added; no token goes in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from instrument.launch._dependencies import DependencyKind, dependency_rule
+from instrument.launch._make import run_instructions
+from instrument.launch._pip import install_insertions
+from instrument.launch._text import Located
+from instrument.repo.source import Source
+
+
+def _matches(path: str) -> bool:
+    base = path.rsplit("/", 1)[-1]
+    return bool(re.fullmatch(r"(Docker|Container)file.*|.*\.([Dd]ocker|[Cc]ontainer)file", base)) and not base.endswith(
+        (".dockerignore", ".md", ".py", ".sh")
+    )
+
+
+def locate(source: Source, names: Sequence[str]) -> Located:
+    """Where the package goes in the install commands of the RUN instructions."""
+    if re.match(r"\s*#\s*escape\s*=\s*`", source.text, re.IGNORECASE):
+        return Located()  # a Windows image: its continuations are not the shell's
+    located = install_insertions(run_instructions(source.text), names)
+    if source.newline == "\r\n":
+        located.insertions = [i._replace(text=i.text.replace("\n", "\r\n")) for i in located.insertions]
+    return located
+
+
+KIND = DependencyKind("dockerfile", _matches, locate, declares=False)
+RULE = dependency_rule(KIND, "Dockerfile RUN instructions")

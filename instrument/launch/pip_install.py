@@ -1,0 +1,30 @@
+"""Shell scripts that install the tracker: `pip install`, `uv add`, `poetry add`, `uv run --with`, ..."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from instrument.launch._dependencies import DependencyKind, dependency_rule
+from instrument.launch._pip import install_insertions
+from instrument.launch._shell import is_shell
+from instrument.launch._text import Located
+from instrument.repo.source import Source
+
+
+def _matches(path: str) -> bool:
+    # A script without a suffix is told by its first line, in `locate`.
+    base = path.rsplit("/", 1)[-1]
+    return is_shell(path, "") or not re.match(r".*\.|Pipfile|[Mm]akefile|GNUmakefile|Dockerfile|Containerfile", base)
+
+
+def locate(source: Source, names: Sequence[str]) -> Located:
+    """Where the package goes in the install commands of a script."""
+    text = source.text
+    if "install" not in text and " add " not in text and "--with" not in text:
+        return Located()
+    return install_insertions(text, names) if is_shell(str(source.path), text[:200]) else Located()
+
+
+KIND = DependencyKind("pip_install", _matches, locate, declares=False)
+RULE = dependency_rule(KIND, "Install commands in shell scripts")

@@ -1,0 +1,7 @@
+#!/bin/bash
+set -euo pipefail
+python3 -m pip install \
+    "wandb>=0.17" \
+    probe-research \
+    torch \
+  && echo ok

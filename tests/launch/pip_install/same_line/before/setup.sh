@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+pip install -q wandb  # tracker
+python train.py

@@ -1,0 +1,16 @@
+#!/bin/bash
+set -euo pipefail
+srun --export=WANDB_API_KEY,HOME python x.py
+srun --export=ALL,FOO=1 python x.py
+srun --export=ALL,WANDB_API_KEY=$WANDB_API_KEY python x.py
+sbatch --export="WANDB_API_KEY=$WANDB_API_KEY,HOME" job.sh
+apptainer exec --nv --env WANDB_API_KEY=$WANDB_API_KEY,A=1 img.sif python t.py
+apptainer exec --env "WANDB_API_KEY=$WANDB_API_KEY" img.sif python t.py
+export SINGULARITYENV_WANDB_API_KEY=$WANDB_API_KEY
+mpirun -np 4 -x WANDB_API_KEY -x PATH python t.py
+sky launch -c c c.yaml --secret WANDB_API_KEY -y
+kubectl create secret generic s --from-literal=WANDB_API_KEY=$WANDB_API_KEY
+sudo --preserve-env=WANDB_API_KEY,HOME python t.py
+srun --container-env=WANDB_API_KEY --container-image x python t.py
+docker run -e PROBE_TOKEN -e WANDB_API_KEY img
+qsub -v WANDB_API_KEY job.sh
