@@ -1,0 +1,269 @@
+"""Miles (radixark/miles and its forks): a registry of tracking backends that every logging process reads for itself.
+
+Rows are logged by Ray actors, each with a registry of its own, so Probe is registered where `init_tracking` runs. As a
+fork the tracker's file is edited, and with it every process that imports it; code that only imports Miles registers
+right before each `init_tracking(args)` of its own. Version forms (read at the commits named in `FORMS`, each run with
+Ray 2.60): `probe.connectors.miles.register` of probe-research 0.337 knows only the second.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from instrument.plan import place
+from instrument.plan.rules import Rule
+from instrument.shapes import _facade
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.plan.model import Site
+    from instrument.plan.place import Insertion
+    from instrument.repo.names import Module
+    from instrument.repo.scopes import AnyFunction
+
+NAME = "miles"
+
+FORMS = {
+    "functions": "functions only (until 2026-05-04, and the LLM360 fork)",
+    "base": "registry in base.py (507fb3183, 2026-05-05)",
+    "tracking": "registry in tracking.py (255f85b6a, 2026-07-20)",
+    "groups": "registry in tracking.py, with define_step_key_metric_group (ad21ac17a, 2026-07-21)",
+    "imported": "imported; the version is known when it runs",
+}
+
+REGISTRY = "BACKEND_REGISTRY"
+
+_TRACKER = re.compile(r"(?:repo:)?miles\.utils\.tracking_utils(?:\.tracking)?\.(init_tracking|log|finish_tracking)")
+
+FUNCTIONS = ("init_tracking", "log", "finish_tracking")
+
+_WHY = "every process that imports this module registers Probe for itself, the Ray actors that log among them"
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A tracker whose source is in the repository, and the function in which Probe is registered."""
+
+    tracker: Module
+    form: str
+    #: Where `register` goes: `init_tracking`, or the manager's `init` where the registry is in that file.
+    module: Module
+    function: AnyFunction
+    #: The parameter that holds Miles' arguments there.
+    args: str
+
+
+def plan(context: Context) -> None:
+    """Register Probe in the tracker's own source where that is in the repository, else before each `init_tracking`."""
+    forks = [fork for module in context.modules(b"def init_tracking") if (fork := _fork(context, module))]
+    done = {fork.tracker.path for fork in forks if _wire(context, fork)}
+    calls = _calls(context, done)
+    if forks:
+        _facade.claim_trackers(context, NAME, [fork.tracker for fork in forks])
+    if not calls:
+        return
+    imported = False
+    for module, call, what, inside in calls:
+        if inside or what != "init_tracking":
+            site = context.site(
+                NAME, "open" if what == "init_tracking" else "emit" if what == "log" else "close",
+                module, call, module.code(call.func), process=_process(module, call), strategy="register",
+                outcome="covered", why="through the registered backend",
+            )  # fmt: skip
+            context.claim(module.path, module.start(call), NAME)
+            continue
+        imported = True
+        site = context.site(
+            NAME, "open", module, call, module.code(call.func), process=_process(module, call), strategy="register"
+        )
+        _register_before(context, module, call, site)
+    if imported:
+        context.found(NAME, FORMS["imported"])
+        _ask_for_actors(context)
+
+
+# -- the tracker's source is here ------------------------------------------------------------------------------------
+
+
+def _fork(context: Context, module: Module) -> Fork | None:
+    opener = module.definition("init_tracking")
+    if not isinstance(opener, ast.FunctionDef) or not opener.args.args or module.definition("log") is None:
+        return None
+    args = opener.args.args[0].arg
+    if module.binds(REGISTRY):
+        form = "groups" if module.definition("define_step_key_metric_group") else "tracking"
+        return Fork(module, form, module, opener, args)
+    manager = _manager(context, module)
+    if manager is not None:
+        owner, function = manager
+        return Fork(module, "base", owner, function, function.args.args[1].arg)
+    if "slime" in module.dotted.split("."):
+        return None
+    return Fork(module, "functions", module, opener, args) if _facade.is_facade(module) else None
+
+
+def _manager(context: Context, module: Module) -> tuple[Module, ast.FunctionDef] | None:
+    """The `init` of the class that the tracker's functions call, where the registry is bound in that class's file."""
+    for stmt in module.tree.body:
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+            found = context.program.definition(module, stmt.value.func)
+            if found is None or not isinstance(found[1], ast.ClassDef) or not found[0].binds(REGISTRY):
+                continue
+            for item in found[1].body:
+                if isinstance(item, ast.FunctionDef) and item.name == "init" and len(item.args.args) > 1:
+                    return found[0], item
+    return None
+
+
+def _wire(context: Context, fork: Fork) -> bool:
+    """Edit the tracker's source. False where a person must look first."""
+    context.found(NAME, FORMS[fork.form])
+    if fork.form == "functions":
+        return _facade.wire(context, NAME, fork.tracker)
+    module = fork.module
+    site = context.site(NAME, "registry", module, fork.function, REGISTRY, process="every process", strategy="register")
+    if _registered(module, fork.function):
+        site.outcome, site.why = "already", "Probe is registered here"
+        return True
+    if _facade.refuse_shadowed(context, NAME, module, site):
+        return False
+    alias = context.tracking.alias(module, "miles")
+    line = f"{alias}.register({fork.args}, {REGISTRY}{settings(context)})"
+    point = place.at_top_of(module, fork.function, [line])  # type: ignore[arg-type]
+    if point is None:
+        site.outcome, site.why = "asked", "no statement can stand at the start of this function"
+        context.note("question", "register-by-hand", f"add `{line}` here by hand", path=module.path, line=site.line)
+        return False
+    _insert(context, module, point, "add Probe's backend to the registry, in every process that opens its trackers")
+    site.outcome, site.why = "covered", _WHY
+    _facade.say_what_it_needs(context)
+    return True
+
+
+def _registered(module: Module, function: AnyFunction) -> bool:
+    """Whether the registry has an entry for Probe, or `register` is called in the function."""
+    for stmt in module.tree.body:
+        if isinstance(stmt, ast.Assign | ast.AnnAssign) and isinstance(stmt.value, ast.Dict):
+            target = stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.target
+            keys = [key.value for key in stmt.value.keys if isinstance(key, ast.Constant)]
+            if isinstance(target, ast.Name) and target.id == REGISTRY and "probe" in keys:
+                return True
+    return any(_is_register(node) for node in ast.walk(function))
+
+
+def _is_register(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    return isinstance(node.func, ast.Attribute | ast.Name) and ast.unparse(node.func).split(".")[-1] == "register"
+
+
+def settings(context: Context) -> str:
+    """What the person asked for, as further arguments of `register`."""
+    asked = {
+        "project": context.options.project, "experiment": context.options.experiment,
+        "question": context.options.question, "run_name": context.options.name,
+    }  # fmt: skip
+    return "".join(f", {name}={value!r}" for name, value in asked.items() if value)
+
+
+# -- Miles is only imported ------------------------------------------------------------------------------------------
+
+
+def _calls(context: Context, done: set[str]) -> list[tuple[Module, ast.Call, str, bool]]:
+    """Calls of Miles' tracking functions: file, call, which function, and whether its own source was edited."""
+    found = []
+    for module in context.modules(b"tracking_utils", b"init_tracking"):
+        if module.path in done:
+            continue
+        for call in module.calls():
+            func = call.func
+            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            if last not in FUNCTIONS and isinstance(func, ast.Attribute):
+                continue
+            names = context.program.resolve(module, func)
+            matched = next((m for name in sorted(names) if (m := _TRACKER.fullmatch(name))), None)
+            owner = context.program.definition(module, func) if any(n.startswith("repo:") for n in names) else None
+            if owner is not None and owner[0].path in done and owner[1].name in FUNCTIONS:
+                found.append((module, call, owner[1].name, True))
+            elif matched is not None:
+                found.append((module, call, matched[1], False))
+    return found
+
+
+def _register_before(context: Context, module: Module, call: ast.Call, site: Site) -> None:
+    stmt = module.statement(call)
+    if _stands_before(module, stmt):
+        site.outcome, site.why = "already", "Probe is registered before it"
+        return
+    if _facade.refuse_shadowed(context, NAME, module, site):
+        return
+    args = place.argument(call, 0, "args")
+    if isinstance(args, ast.Name | ast.Attribute):
+        alias = context.tracking.alias(module, "miles", beside="miles")
+        line = f"{alias}.register({module.code(args)}{settings(context)})"
+        point = place.before(module, stmt, [line])
+        if point is not None:
+            _insert(context, module, point, "add Probe's backend to this process's registry before Miles reads it")
+            site.outcome, site.why = "covered", "registered in this process, right before its trackers are opened"
+            _facade.say_what_it_needs(context)
+            return
+    message = "Probe must be registered right before this call, with the same args object: no statement can stand there"
+    site.outcome, site.why = "asked", message
+    context.note(
+        "question", "register-by-hand", message, path=module.path, line=site.line,
+        next="give the arguments a name, then run `instrument apply` again",
+    )  # fmt: skip
+
+
+def _stands_before(module: Module, stmt: ast.stmt) -> bool:
+    """Whether `register` is called earlier in the statement's own block or in one around it."""
+    current: ast.AST | None = stmt
+    while isinstance(current, ast.stmt):
+        block, index = module.block(current)
+        for earlier in block[:index]:
+            if isinstance(earlier, ast.Expr) and _is_register(earlier.value):
+                return True
+        current = module.parent(current)
+        if isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            return False
+    return False
+
+
+def _ask_for_actors(context: Context) -> None:
+    """Miles' own actors log as well, from installed code: what reaches them is Ray's setup hook alone."""
+    for module in context.modules(b"miles.ray", b"miles.backends"):
+        for stmt in ast.walk(module.tree):
+            if isinstance(stmt, ast.ImportFrom) and re.match(r"miles\.(?:ray|backends)\b", stmt.module or ""):
+                if context.program.path_of(f"repo:{stmt.module}") is not None:
+                    continue
+                context.note(
+                    "question", "miles-actors",
+                    "Miles' own Ray actors (RolloutManager, the training actors) log from installed code, with a "
+                    "registry of their own: Probe gets nothing from them until it is registered there as well",
+                    path=module.path, line=stmt.lineno,
+                    next='add "worker_process_setup_hook": "probe_tracking.register" to the runtime_env of ray.init or '
+                    "`ray job submit --runtime-env-json`, with the folder of probe_tracking.py in its PYTHONPATH",
+                )  # fmt: skip
+                return
+
+
+def _process(module: Module, call: ast.Call) -> str:
+    owner = module.enclosing_class(call)
+    if owner is not None and any("ray.remote" in module.code(decorator) for decorator in owner.decorator_list):
+        return f"Ray actor {owner.name}"
+    primary = place.argument(call, 1, "primary")
+    if isinstance(primary, ast.Constant) and primary.value is False:
+        return f"Ray actor {owner.name}" if owner is not None else "Ray actor"
+    return "driver" if owner is None else f"where {owner.name} runs"
+
+
+def _insert(context: Context, module: Module, point: Insertion, reason: str) -> None:
+    context.edit(module.path, point.offset, point.offset, point.text, reason=reason, rule=NAME)
+
+
+RULE = Rule(
+    name=NAME, title="Miles", needles=(b"tracking_utils", b"init_tracking", b"BACKEND_REGISTRY"), plan=plan, order=100
+)
