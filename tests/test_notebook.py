@@ -204,7 +204,8 @@ def test_an_edit_leaves_everything_else_the_same_bytes() -> None:
     odd = (
         b'\xef\xbb\xbf{"nbformat_minor":2,"cells" : [\r\n\t{"source":["a = \\"\\u00e9\\/\\"\\n",\r\n\t"b = 2"],'
         b'"outputs":[{"x":1.50,"y":1E5}],\r\n"cell_type":"code","metadata":{"id":"q"}, "execution_count":3},'
-        b'{"cell_type":"code","source":"c = 3\\r\\nd = 4","metadata":{},"outputs":[],"execution_count":null}],"nbformat":4, "metadata":{"widgets":{"a":1e400}}}'
+        b'{"cell_type":"code","source":"c = 3\\r\\nd = 4","metadata":{},"outputs":[],"execution_count":null}],'
+        b'"nbformat":4, "metadata":{"widgets":{"a":1e400}}}'
     )
     book = source(odd)
     assert book.render([]) == odd

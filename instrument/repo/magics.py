@@ -26,7 +26,7 @@ SILENT_CELL_MAGICS = frozenset("timeit capture prun memit lprun mprun debug".spl
 _AUTOMAGIC = re.compile(r"(pip3?|conda|mamba|uv|cd|ls|ll|cat|cp|mv|rm|mkdir|pwd|env|load_ext|matplotlib|pylab)\b[ \t]")
 
 _CELL_MAGIC = re.compile(r"%%([\w.]*)")
-_INDENT = re.compile(r"[ \t\f]*")
+_INDENT = re.compile(r"[ \t]*")
 _LINE = re.compile(r"[^\r\n]*")
 _LINES = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _TIMED = re.compile(r"%time[ \t]+(?![-!%?\s])")
