@@ -21,12 +21,12 @@ def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
     site = mirror.context.site(
         mirror.tracker.name, "open", module, call, module.code(call.func), strategy="alongside"
     )
-    if mirror.existing.counterpart(call, "init"):
-        site.outcome, site.why = "already", "probe.init stands beside it"
-        return
     skipped = opening.skip(mirror.context, module, call)
     if skipped is not None:
         site.outcome, site.why = "left", skipped
+        return
+    if mirror.existing.counterpart(call, "init"):
+        site.outcome, site.why = "already", "probe.init stands beside it"
         return
     if _written(mirror, call, opening):
         site.outcome, site.why = "covered", "probe.init opens a run where the tracker opens one"

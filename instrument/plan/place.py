@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -287,7 +287,7 @@ def _past_parens(module: Module, end: int, close: int) -> int:
 # -- imports ---------------------------------------------------------------------------------------------------------
 
 
-def _import_like(stmt: ast.stmt) -> bool:
+def import_like(stmt: ast.stmt) -> bool:
     """An import, or a guarded block of nothing but imports and their fallbacks."""
     if isinstance(stmt, (ast.Import, ast.ImportFrom)):
         return True
@@ -296,13 +296,14 @@ def _import_like(stmt: ast.stmt) -> bool:
         return any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in inner) and all(
             isinstance(s, (ast.Import, ast.ImportFrom, ast.Pass))
             or (isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant))
-            or (isinstance(s, ast.Try) and _import_like(s))
+            or (isinstance(s, ast.Try) and import_like(s))
             for s in inner
         )
     return False
 
 
-def _imports(stmt: ast.stmt, roots: frozenset[str]) -> bool:
+def imports(stmt: ast.stmt, roots: frozenset[str]) -> bool:
+    """Whether a statement imports one of these top-level packages."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.Import) and any(a.name.split(".")[0] in roots for a in node.names):
             return True
@@ -312,14 +313,15 @@ def _imports(stmt: ast.stmt, roots: frozenset[str]) -> bool:
 
 
 def import_point(
-    module: Module, lines: list[str], *, beside: frozenset[str] = frozenset(), local: bool = True
-) -> Insertion | None:
+    module: Module, lines: list[str], *, beside: frozenset[str] = frozenset(),
+    own: Callable[[str], bool] | None = None,
+) -> Insertion | None:  # fmt: skip
     """Where new top-level import lines go.
 
     At the end of the block of imports that holds the top-level import of one of the `beside` packages; else of the
     first block of imports. Never above the docstring or `from __future__`, never across an executable statement, never
-    out of the notebook cell that the block is in. `local` lines import the repository's own code: they are set off
-    from third-party imports by a blank line, as isort does.
+    out of the notebook cell that the block is in. `own` says of a top-level package whether it is the repository's: lines
+    that import the repository's own code are set off from third-party imports by a blank line, as isort does.
     """
     body = module.tree.body
     source = module.source
@@ -329,17 +331,17 @@ def import_point(
         start = 1
     while start < len(body) and isinstance(body[start], ast.ImportFrom) and body[start].module == "__future__":  # type: ignore[attr-defined]
         start += 1
-    anchor = next((i for i in range(start, len(body)) if _import_like(body[i]) and _imports(body[i], beside)), None)
+    anchor = next((i for i in range(start, len(body)) if import_like(body[i]) and imports(body[i], beside)), None)
     if anchor is None:
-        anchor = next((i for i in range(start, len(body)) if _import_like(body[i])), None)
-        if anchor is not None and any(not _import_like(s) for s in body[start:anchor]):
+        anchor = next((i for i in range(start, len(body)) if import_like(body[i])), None)
+        if anchor is not None and any(not import_like(s) for s in body[start:anchor]):
             anchor = None  # something runs before the first import: stay above it
     if anchor is None:
         return _above_code(module, start, lines)
     cell_of = getattr(source, "cell_of", None)
     cell = cell_of(module.start(body[anchor])) if cell_of else None
     last = anchor
-    while last + 1 < len(body) and _import_like(body[last + 1]):
+    while last + 1 < len(body) and import_like(body[last + 1]):
         if cell_of and cell_of(module.start(body[last + 1])) != cell:
             break
         last += 1
@@ -348,18 +350,21 @@ def import_point(
         line = source.line_start(source.line_of(module.start(body[anchor])))
         return Insertion(line, newline.join(lines) + newline)
     gap = ""
-    if local and not _is_local_import(module, stmt) and not cell_of:
+    if own is not None and not cell_of and not _imports_own(stmt, own):
         gap = newline
-    offset = source.line_end(source.line_of(module.end(stmt)))
-    return Insertion(offset, gap + "".join(newline + line for line in lines))
+    line = source.line_of(module.end(stmt))
+    offset = source.line_end(line)
+    following = source.text[source.line_start(line + 1) : source.line_end(line + 1)]
+    tail = newline if gap and following.strip() else ""
+    return Insertion(offset, gap + "".join(newline + line for line in lines) + tail)
 
 
-def _is_local_import(module: Module, stmt: ast.stmt) -> bool:
+def _imports_own(stmt: ast.stmt, own: Callable[[str], bool]) -> bool:
     if isinstance(stmt, ast.ImportFrom):
-        return bool(stmt.level) or module.is_own((stmt.module or "").split(".")[0])
+        return bool(stmt.level) or own((stmt.module or "").split(".")[0])
     if isinstance(stmt, ast.Import):
-        return module.is_own(stmt.names[-1].name.split(".")[0])
-    return True  # a guarded block: a plain line below it needs no blank line
+        return own(stmt.names[-1].name.split(".")[0])
+    return False
 
 
 def _above_code(module: Module, start: int, lines: list[str]) -> Insertion:

@@ -1,11 +1,13 @@
 """The text of the module (or its inline form) that a plan puts into a repository, from the templates.
 
-A module is made of parts: `core` (init, log, finish), `wandb` (W&B's own steps, inside core), `huggingface`
-(ProbeCallback), `lightning` (ProbeLogger), `accelerate` (ProbeTracker, on top of core), `miles` (ProbeBackend, register).
+A module is made of parts: `core` (init, log, finish), `wandb` (W&B's own steps, inside core), and one for each
+framework: `huggingface` (ProbeCallback), `lightning` (ProbeLogger), `accelerate` (ProbeTracker, on top of core),
+`miles` (ProbeBackend and register).
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -25,8 +27,15 @@ PARTS: dict[str, tuple[str, ...]] = {
     "lightning": (),
     "miles": (),
 }
+#: The class that a framework part offers to import; it is made when it is first imported.
+NAMES = {"accelerate": "ProbeTracker", "huggingface": "ProbeCallback", "lightning": "ProbeLogger"}
+
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w, ]+)")
-_DEFINED = {"core": "def log(", "huggingface": "class ProbeCallback", "lightning": "class ProbeLogger", "accelerate": "class ProbeTracker", "miles": "class ProbeBackend"}
+#: What the templates may use from the standard library, and the line that imports it.
+_IMPORTS = {name: f"import {name}" for name in "atexit functools importlib logging os queue sys threading time".split()} | {
+    "Mapping": "from collections.abc import Mapping",
+    "datetime": "from datetime import datetime, timezone",
+}
 
 
 @cache
@@ -53,16 +62,24 @@ def render_module(parts: Iterable[str], *, tracker: str | None = None) -> str:
     `tracker` names what the project already logs to, for the docstring.
     """
     names = complete(parts) or ["core"]
-    subject = f"what goes to {tracker}" if tracker else "this project's metrics"
-    text = _environment().get_template("probe_tracking.py.jinja").render(parts=names, subject=subject)
+    template = _environment().get_template("probe_tracking.py.jinja")
+    given = {
+        "parts": names,
+        "subject": f"what goes to {tracker}" if tracker else "this project's metrics",
+        "lazy": [NAMES[part] for part in names if part in NAMES],
+    }
+    used = {node.id for node in ast.walk(ast.parse(template.render(imports="", **given))) if isinstance(node, ast.Name)}
+    text = template.render(imports="\n".join(_IMPORTS[name] for name in _IMPORTS if name in used), **given)
     return re.sub(r"\n{4,}", "\n\n\n", text).rstrip("\n") + "\n"
 
 
 def parts_of(text: str) -> set[str]:
     """The parts that a module written earlier has, also when its head was edited."""
     found = _MARK.search(text)
-    parts = {part for part in (found[1].replace(" ", "").split(",") if found else ()) if part in PARTS}
-    return parts | {part for part, definition in _DEFINED.items() if f"\n{definition}" in text}
+    if found:
+        return {part for part in found[1].replace(" ", "").split(",") if part in PARTS}
+    parts = {part for part, name in {**NAMES, "miles": "class ProbeBackend"}.items() if name in text}
+    return parts | ({"core"} if "def log(metrics" in text else set()) | ({"wandb"} if "_wandb_run" in text else set())
 
 
 def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: Iterable[str] = ()) -> str:
@@ -70,6 +87,5 @@ def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: I
 
     `alias` is what the file calls Probe (None: it calls nothing), `names` are the classes that it uses.
     """
-    return _environment().get_template("inline.py.jinja").render(
-        parts=complete(parts), alias=alias, names=sorted(names)
-    ).strip("\n") + "\n"  # fmt: skip
+    text = _environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
+    return text.strip("\n") + "\n"

@@ -34,6 +34,8 @@ class _Use:
     #: The alias was there before: `import probe`, or an earlier apply.
     imported: bool = False
     names: list[str] = field(default_factory=list)
+    #: Names imported inside one function, where that function imports the framework (name, function).
+    local_names: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = field(default_factory=list)
     parts: set[str] = field(default_factory=set)
     beside: set[str] = field(default_factory=set)
     anchor: int | None = None
@@ -89,14 +91,23 @@ class TrackingModule:
                 use.alias = next((name for name in ALIASES if name not in taken), "_probe_tracking_")
         return use.alias
 
-    def name(self, module: Module, name: str, *parts: str, beside: str = "") -> str:
-        """A name taken from the module (`from probe_tracking import ProbeCallback`). Asks for the parts."""
+    def name(self, module: Module, name: str, *parts: str, beside: str = "", at: ast.AST | None = None) -> str:
+        """A name taken from the module (`from probe_tracking import ProbeCallback`). Asks for the parts.
+
+        Where the function around `at` imports `beside` itself, to keep a heavy framework out of the start of the
+        program, the name is imported there as well.
+        """
         use = self._use(module, parts, beside)
         bound = {a.asname or a.name for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom)
                  and (node.module or "").split(".")[-1] in (NAME, "huggingface", "lightning")
                  for a in node.names}  # fmt: skip
         if name not in bound and name not in use.names:
-            use.names.append(name)
+            function = module.function(at) if at is not None else None
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and _lazy_import(module, function, beside):
+                if (name, function) not in use.local_names:
+                    use.local_names.append((name, function))
+            else:
+                use.names.append(name)
         return name
 
     def existing_alias(self, module: Module) -> str | None:
@@ -129,10 +140,15 @@ class TrackingModule:
             spot = None if inline else self._place(use.module)
             if spot is not None:
                 wanted.setdefault(spot.path, set()).update(use.parts)
+            if spot is not None:
+                self._import_locally(use, spot)
             lines = self._inline(use) if spot is None else self._imports(use, spot)
             if not lines:
                 continue
-            point = place.import_point(use.module, lines, beside=frozenset(use.beside), local=spot is not None)
+            path = use.module.path
+            finder = self._context.program.finder
+            own = None if spot is None else lambda name, path=path: finder.find(name, path) is not None
+            point = place.import_point(use.module, lines, beside=frozenset(use.beside), own=own)
             if point is None:
                 continue
             self._context.edit(
@@ -172,6 +188,19 @@ class TrackingModule:
             return lines[0]
         return ["try:", *(f"    {x}" for x in lines[0]), "except ImportError:  # run as a script",
                 *(f"    {x}" for x in lines[1])]  # fmt: skip
+
+    def _import_locally(self, use: _Use, spot: _Place) -> None:
+        for name, function in use.local_names:
+            if name in use.names:
+                continue
+            stmt = _lazy_import(use.module, function, *use.beside)
+            lines = self._imports(_Use(use.module, names=[name]), spot)
+            point = place.after(use.module, stmt, lines) if stmt is not None else None
+            if point is not None:
+                self._context.edit(
+                    use.module.path, point.offset, point.offset, point.text, rule=RULE,
+                    reason="import it where the framework is imported", group=use.module.path,
+                )  # fmt: skip
 
     def _inline(self, use: _Use) -> list[str]:
         if use.imported and not use.names:
@@ -220,6 +249,20 @@ class TrackingModule:
             if pattern.search(text):
                 return dotted
         return ""
+
+
+def _lazy_import(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, *packages: str) -> ast.stmt | None:
+    """The last import of the block in which a function imports a package that the file does not import at top level."""
+    wanted = frozenset(packages)
+    if any(place.imports(stmt, wanted) for stmt in module.tree.body if place.import_like(stmt)):
+        return None
+    block = function.body
+    for index, stmt in enumerate(block):
+        if place.import_like(stmt) and place.imports(stmt, wanted):
+            while index + 1 < len(block) and place.import_like(block[index + 1]):
+                index += 1
+            return block[index]
+    return None
 
 
 def names_in(module: Module) -> set[str]:

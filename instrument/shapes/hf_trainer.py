@@ -26,6 +26,9 @@ _TRAINER = re.compile(
     r"(?:repo:)?(?:transformers|trl|sentence_transformers|setfit|unsloth|optimum|peft|span_marker)(?:\.\w+)*\.\w*Trainer"
 )
 
+#: In the order in which an import is looked for: unsloth patches the others and must be imported before them.
+_PACKAGES = ("unsloth", "trl", "sentence_transformers", "setfit", "span_marker", "transformers")
+
 #: Trainers of other families that live in these packages' names but take no Hugging Face callback.
 _NOT_HF = re.compile(r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)")
 
@@ -106,7 +109,7 @@ def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
     hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
     if given is None and (hidden or len(call.args) > 7 or not _takes_callbacks(context, module, call)):
         return _add_after(context, module, call, site)
-    text = f"{_name(context, module)}()"
+    text = f"{_name(context, module, call)}()"
     if given is None:
         _insert(context, module, place.append_argument(module, call, f"callbacks=[{text}]"))
     elif isinstance(given, ast.List):
@@ -131,7 +134,7 @@ def _add_after(context: Context, module: Module, call: ast.Call, site: Site) -> 
         site.outcome, site.why = "asked", message
         context.note("question", "callback-by-hand", message, path=module.path, line=site.line)
         return False
-    point = place.after(module, stmt, [f"{target}.add_callback({_name(context, module)}())"])
+    point = place.after(module, stmt, [f"{target}.add_callback({_name(context, module, call)}())"])
     if point is None:
         return False
     _insert(context, module, point)
@@ -152,9 +155,11 @@ def _always_a_list(module: Module, name: ast.Name) -> bool:
 _REASON = "register Probe's callback on this Trainer; what it logs reaches Probe from the process that logs"
 
 
-def _name(context: Context, module: Module) -> str:
-    beside = "transformers" if b"import transformers" in module.source.data or b"from transformers" in module.source.data else "trl"
-    return context.tracking.name(module, "ProbeCallback", "huggingface", beside=beside)
+def _name(context: Context, module: Module, call: ast.Call) -> str:
+    """ProbeCallback, imported where the class that is built here is imported."""
+    data = module.source.data
+    beside = next((p for p in _PACKAGES if f"from {p}".encode() in data or f"import {p}".encode() in data), "transformers")
+    return context.tracking.name(module, "ProbeCallback", "huggingface", beside=beside, at=call)
 
 
 def _insert(context: Context, module: Module, point: Insertion, group: str = "") -> None:
