@@ -89,9 +89,9 @@ def test_folder(folder: Path, tmp_path: Path) -> None:
 
 #: What the stand-ins are called.
 _TOOLS = (
-    "docker podman ray srun sbatch qsub apptainer singularity mpirun sky kubectl pip pip3 uv poetry python python3 sudo "
-    "torchrun enroot conda source_me"
-)
+    "docker", "podman", "ray", "srun", "sbatch", "qsub", "apptainer", "singularity", "mpirun", "sky", "kubectl", "pip",
+    "pip3", "uv", "poetry", "python", "python3", "sudo", "torchrun", "enroot",
+)  # fmt: skip
 #: What a forwarding may add to an argument.
 _ADDED = re.compile(
     r',\s*"env_vars": {"PROBE_TOKEN": "[^"]*"}|,?\s*"PROBE_TOKEN": "[^"]*"'
@@ -132,7 +132,7 @@ def _calls(root: Path, script: Path, tmp_path: Path, token: str | None = "t1") -
     tools.mkdir(exist_ok=True)
     log = tmp_path / "calls"
     log.write_bytes(b"")
-    for name in _TOOLS.split():
+    for name in _TOOLS:
         stub = tools / name
         stub.write_text('#!/bin/bash\n{ printf "%s\\0" "$(basename "$0")" "$@"; printf "\\n\\0"; } >> "$CALLS"\n')
         stub.chmod(0o755)

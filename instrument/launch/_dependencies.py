@@ -136,13 +136,6 @@ def _select(ctx: Context) -> dict[str, tuple[str, Located]]:
                     located.insertions = [] if located.present else located.insertions[:1]
                 chosen[path] = (kind.name, located)
             break
-    if not chosen:
-        ctx.note(
-            "info",
-            "package-not-declared",
-            "no file of this repository installs the tracker or the framework",
-            next=f"pip install {PACKAGE}",
-        )
     return chosen
 
 

@@ -1,0 +1,128 @@
+"""Trainers that are installed programs driven by a YAML file: LLaMA-Factory, Axolotl, torchtune, TRL's and Swift's CLI.
+
+There is no code in the repository to edit, so the plan says how their curves get to Probe: from W&B, after the run.
+`report_to: probe` is never written: it raises unless the SDK's integration was imported in that process
+(probe-research 0.337, transformers 4.46 to 5).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from instrument.errors import SourceError
+from instrument.launch._common import ORDER, scripts
+from instrument.launch._shell import Command
+from instrument.plan.model import Site
+from instrument.plan.rules import Rule
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+
+#: Program, the words after it that start training, as its documentation gives them.
+_PROGRAMS: dict[str, frozenset[str]] = {
+    "llamafactory-cli": frozenset(("train",)),
+    "lmf": frozenset(("train",)),
+    "axolotl": frozenset(("train",)),
+    "trl": frozenset(("sft", "dpo", "grpo", "kto", "orpo", "rloo", "reward", "online-dpo", "ppo")),
+    "tune": frozenset(("run",)),
+    "swift": frozenset(("sft", "pt", "rlhf", "rl")),
+    "oumi": frozenset(("train",)),
+    "litgpt": frozenset(("finetune", "finetune_lora", "finetune_full", "pretrain")),
+    "mlx_lm.lora": frozenset(),
+}
+_MODULES = {
+    "axolotl.cli.train": "axolotl",
+    "llamafactory.cli": "llamafactory-cli",
+    "llamafactory.launcher": "llamafactory-cli",
+    "mlx_lm.lora": "mlx_lm.lora",
+}
+NEEDLES = (
+    *(name.encode() for name in (*_PROGRAMS, *_MODULES) if name not in ("tune", "trl", "swift", "lmf")),
+    *(b"tune run ", b"trl ", b"swift ", b"lmf "),
+)
+_WANDB = re.compile(r"(?m)^[^#\n]*(?:wandb|WandBLogger)|(?m:^\s*report_to\s*:\s*(?:all|\[?\s*wandb))")
+
+
+def plan(ctx: Context) -> None:
+    """Say where the curves of such a trainer come from."""
+    for path, script in scripts(ctx, *NEEDLES):
+        source = ctx.repo.source(path)
+        for command in script.commands:
+            program = trainer(command)
+            if program is None:
+                continue
+            line = source.line_of(command.start)
+            config = config_file(ctx, command, path.rpartition("/")[0])
+            _say(ctx, path, line, program, config, command)
+
+
+def trainer(command: Command) -> str | None:
+    """The trainer that a command starts, also behind `accelerate launch -m`, `uv run`, `torchrun -m`, or None."""
+    values = command.values
+    for i, value in enumerate(values):
+        base = value.rsplit("/", 1)[-1]
+        if base in _PROGRAMS and (i == 0 or values[i - 1] != "-m"):
+            verbs = _PROGRAMS[base]
+            if not verbs or (i + 1 < len(values) and values[i + 1] in verbs):
+                return base
+        if value in _MODULES and i and values[i - 1] == "-m":
+            return _MODULES[value]
+        if base in ("echo", "printf", "pip", "conda", "git"):
+            return None
+    return None
+
+
+def config_file(ctx: Context, command: Command, folder: str) -> str | None:
+    """The YAML file of the repository that the command names, or None."""
+    for value in command.values:
+        for part in (value, value.partition("=")[2]):
+            if part.endswith((".yaml", ".yml")):
+                for place in (part, posixpath.join(folder, part)):
+                    place = posixpath.normpath(place)
+                    if place in ctx.repo.files:
+                        return place
+    return None
+
+
+def _say(ctx: Context, path: str, line: int, program: str, config: str | None, command: Command) -> None:
+    text = " ".join(command.values)
+    if config is not None:
+        try:
+            text += "\n" + ctx.repo.source(config).text
+        except SourceError:
+            pass
+    ctx.found("hf_cli", program)
+    ctx.pass_over("register", f"{program} is an installed program: a callback would have to be given to it in code")
+    ctx.pass_over("alongside", f"no file of this repository holds the training code of {program}")
+    driven = f", driven by {config}" if config else ""
+    if _WANDB.search(text):
+        message = (
+            f"{program} is an installed program{driven}: there is no code here to instrument; "
+            "its curves come from W&B after the run"
+        )
+        next_ = "after training: probe import wandb ENTITY/PROJECT/RUN --run RUN (or: instrument import wandb/)"
+    else:
+        message = (
+            f"{program} is an installed program{driven}: there is no code here to instrument, "
+            "and no W&B run that could be imported"
+        )
+        next_ = "let it report to wandb (offline is enough) and import that run: instrument import wandb/"
+    ctx.plan.sites.append(
+        Site(
+            rule=RULE.name,
+            kind="launch",
+            path=path,
+            line=line,
+            what=f"{program} ...",
+            process=program,
+            outcome="left",
+            strategy="import",
+            why=message,
+        )
+    )
+    ctx.note("warning", "import-after-run", message, path=path, line=line, next=next_)
+
+
+RULE = Rule(name="yaml_trainer", title="Trainers driven by YAML", needles=NEEDLES, plan=plan, order=ORDER)
