@@ -7,21 +7,81 @@ Miles backend beside the other trackers, in every process that imports it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
-    from instrument.plan.model import Site
+    from instrument.plan.model import Site, SiteKind
     from instrument.plan.place import Insertion
     from instrument.repo.names import Module
+
+FUNCTIONS = ("init_tracking", "log", "finish_tracking")
+_KINDS: dict[str, SiteKind] = {"init_tracking": "open", "log": "emit", "finish_tracking": "close"}
 
 _WHY = "the backend is opened and fed in every process that imports this module"
 
 #: Calls of trackers that a fork's own tracking code makes; rules that run later leave them alone.
 _TRACKER_NEEDLES = (b"wandb", b"SummaryWriter", b"mlflow", b"swanlab", b"trackio")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of one of the functions: which one, and whether the file that defines it was edited."""
+
+    module: Module
+    call: ast.Call
+    function: str
+    inside: bool
+
+    def site(self, context: Context, rule: str) -> Site:
+        """Record it."""
+        what = self.module.code(self.call.func)
+        return context.site(
+            rule, _KINDS[self.function], self.module, self.call, what, process=self.process, strategy="register"
+        )
+
+    @property
+    def process(self) -> str:
+        """The interpreter that it runs in, as far as the file shows."""
+        owner = self.module.enclosing_class(self.call)
+        primary = place.argument(self.call, 1, "primary")
+        if isinstance(primary, ast.Constant) and primary.value is False:
+            return f"Ray actor {owner.name}" if owner is not None else "Ray actor"
+        if owner is not None:
+            remote = any("ray.remote" in self.module.code(decorator) for decorator in owner.decorator_list)
+            return f"Ray actor {owner.name}" if remote else f"where {owner.name} runs"
+        return "where it is called" if self.module.package else "driver"
+
+
+def calls(
+    context: Context, needles: tuple[bytes, ...], done: set[str], pattern: re.Pattern[str]
+) -> Iterator[Call]:  # fmt: skip
+    """Calls of the functions: of those defined in the edited files `done`, or whose qualified name matches."""
+    for module in context.modules(*needles):
+        if module.path in done:
+            continue
+        names = set(FUNCTIONS)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom):
+                names |= {alias.asname for alias in node.names if alias.asname and alias.name in FUNCTIONS}
+        for call in module.calls():
+            func = call.func
+            name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+            if name not in names:
+                continue
+            resolved = context.program.resolve(module, func)
+            own = any(value.startswith("repo:") for value in resolved)
+            owner = context.program.definition(module, func) if own else None
+            matched = next((m for value in sorted(resolved) if (m := pattern.fullmatch(value))), None)
+            if owner is not None and owner[0].path in done and owner[1].name in FUNCTIONS:
+                yield Call(module, call, owner[1].name, inside=True)
+            elif matched is not None:
+                yield Call(module, call, matched[1], inside=False)
 
 
 def is_facade(module: Module) -> bool:

@@ -38,8 +38,6 @@ REGISTRY = "BACKEND_REGISTRY"
 
 _TRACKER = re.compile(r"(?:repo:)?miles\.utils\.tracking_utils(?:\.tracking)?\.(init_tracking|log|finish_tracking)")
 
-FUNCTIONS = ("init_tracking", "log", "finish_tracking")
-
 _WHY = "every process that imports this module registers Probe for itself, the Ray actors that log among them"
 
 
@@ -60,26 +58,17 @@ def plan(context: Context) -> None:
     """Register Probe in the tracker's own source where that is in the repository, else before each `init_tracking`."""
     forks = [fork for module in context.modules(b"def init_tracking") if (fork := _fork(context, module))]
     done = {fork.tracker.path for fork in forks if _wire(context, fork)}
-    calls = _calls(context, done)
     if forks:
         _facade.claim_trackers(context, NAME, [fork.tracker for fork in forks])
-    if not calls:
-        return
     imported = False
-    for module, call, what, inside in calls:
-        if inside or what != "init_tracking":
-            site = context.site(
-                NAME, "open" if what == "init_tracking" else "emit" if what == "log" else "close",
-                module, call, module.code(call.func), process=_process(module, call), strategy="register",
-                outcome="covered", why="through the registered backend",
-            )  # fmt: skip
-            context.claim(module.path, module.start(call), NAME)
-            continue
-        imported = True
-        site = context.site(
-            NAME, "open", module, call, module.code(call.func), process=_process(module, call), strategy="register"
-        )
-        _register_before(context, module, call, site)
+    for found in _facade.calls(context, (b"tracking_utils", b"init_tracking"), done, _TRACKER):
+        site = found.site(context, NAME)
+        if found.function == "init_tracking" and not found.inside:
+            imported = True
+            _register_before(context, found.module, found.call, site)
+        else:
+            site.outcome, site.why = "covered", "through the registered backend"
+            context.claim(found.module.path, found.module.start(found.call), NAME)
     if imported:
         context.found(NAME, FORMS["imported"])
         _ask_for_actors(context)
@@ -172,27 +161,6 @@ def settings(context: Context) -> str:
 # -- Miles is only imported ------------------------------------------------------------------------------------------
 
 
-def _calls(context: Context, done: set[str]) -> list[tuple[Module, ast.Call, str, bool]]:
-    """Calls of Miles' tracking functions: file, call, which function, and whether its own source was edited."""
-    found = []
-    for module in context.modules(b"tracking_utils", b"init_tracking"):
-        if module.path in done:
-            continue
-        for call in module.calls():
-            func = call.func
-            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if last not in FUNCTIONS and isinstance(func, ast.Attribute):
-                continue
-            names = context.program.resolve(module, func)
-            matched = next((m for name in sorted(names) if (m := _TRACKER.fullmatch(name))), None)
-            owner = context.program.definition(module, func) if any(n.startswith("repo:") for n in names) else None
-            if owner is not None and owner[0].path in done and owner[1].name in FUNCTIONS:
-                found.append((module, call, owner[1].name, True))
-            elif matched is not None:
-                found.append((module, call, matched[1], False))
-    return found
-
-
 def _register_before(context: Context, module: Module, call: ast.Call, site: Site) -> None:
     stmt = module.statement(call)
     if _stands_before(module, stmt):
@@ -248,16 +216,6 @@ def _ask_for_actors(context: Context) -> None:
                     "`ray job submit --runtime-env-json`, with the folder of probe_tracking.py in its PYTHONPATH",
                 )  # fmt: skip
                 return
-
-
-def _process(module: Module, call: ast.Call) -> str:
-    owner = module.enclosing_class(call)
-    if owner is not None and any("ray.remote" in module.code(decorator) for decorator in owner.decorator_list):
-        return f"Ray actor {owner.name}"
-    primary = place.argument(call, 1, "primary")
-    if isinstance(primary, ast.Constant) and primary.value is False:
-        return f"Ray actor {owner.name}" if owner is not None else "Ray actor"
-    return "driver" if owner is None else f"where {owner.name} runs"
 
 
 def _insert(context: Context, module: Module, point: Insertion, reason: str) -> None:
