@@ -35,8 +35,9 @@ _SUFFIXES = frozenset(
 )
 _NAMES = re.compile(r"(GNU)?[Mm]akefile|(Docker|Container)file.*|.*\.Dockerfile|Pipfile|[Jj]ustfile")
 
-#: Stands in the head of every module that a plan adds to a repository; such a file is never instrumented itself.
-OUR_MARK = b"written by probe-instrument"
+#: Stands in the head of every module that a plan adds to a repository; such a file is never instrumented itself. (The
+#: inline form of it in a notebook or script lacks "parts:": those files stay the person's own.)
+OUR_MARK = b"written by probe-instrument; parts:"
 
 #: Larger files are data, not code (bytes).
 MAX_SIZE = 8 * 1024 * 1024
