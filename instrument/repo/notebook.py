@@ -165,6 +165,11 @@ class NotebookSource(PythonSource):
             return False  # stands for a short magic
         return not self.text[self.end(last) : cell.end].lstrip().startswith(";")
 
+    def shows_value(self, statement: ast.stmt) -> bool:
+        """Whether a statement of the program is the one whose value its cell shows."""
+        cell = self.cell_of(self.start(statement))
+        return statement is self._last_statement(cell) and self.last_expression_displays(cell)
+
     def shows_last(self, offset: int) -> bool:
         """Whether an expression inserted at an offset would be its cell's last one, and so show its value."""
         cell = self.cell_of(offset)
