@@ -66,7 +66,7 @@ def render_module(parts: Iterable[str], *, tracker: str | None = None) -> str:
     given = {
         "parts": names,
         "subject": f"what goes to {tracker}" if tracker else "this project's metrics",
-        "lazy": [NAMES[part] for part in names if part in NAMES],
+        "lazy": {NAMES[part]: f"_{part}_class" for part in names if part in NAMES},
     }
     used = {node.id for node in ast.walk(ast.parse(template.render(imports="", **given))) if isinstance(node, ast.Name)}
     text = template.render(imports="\n".join(_IMPORTS[name] for name in _IMPORTS if name in used), **given)
