@@ -55,7 +55,7 @@ def dependency_rule(kind: DependencyKind, title: str) -> Rule:
     """The rule of a kind: it takes its own files out of what was found for all kinds."""
 
     def plan(ctx: Context) -> None:
-        for path, (name, located) in sorted(selected(ctx).items()):
+        for (path, name), located in sorted(selected(ctx).items(), key=lambda entry: entry[0]):
             if name == kind.name:
                 record(ctx, kind.name, path, located)
                 if located.insertions:
@@ -89,52 +89,50 @@ def kinds() -> tuple[DependencyKind, ...]:
     return tuple(module.KIND for module in modules if hasattr(module, "KIND"))
 
 
-_SELECTED: WeakKeyDictionary[Context, dict[str, tuple[str, Located]]] = WeakKeyDictionary()
+#: What was found, by path and kind.
+Selected = dict[tuple[str, str], Located]
+_SELECTED: WeakKeyDictionary[Context, Selected] = WeakKeyDictionary()
 
 
-def selected(ctx: Context) -> dict[str, tuple[str, Located]]:
-    """By path: the kind and what was found, for the files that serve covered code. Worked out once a plan."""
+def selected(ctx: Context) -> Selected:
+    """What was found in the files that serve covered code. Worked out once a plan."""
     if ctx not in _SELECTED:
         _SELECTED[ctx] = _select(ctx)
     return _SELECTED[ctx]
 
 
-def _select(ctx: Context) -> dict[str, tuple[str, Located]]:
+def _select(ctx: Context) -> Selected:
     targets = covered(ctx)
+    chosen: Selected = {}
     if not targets:
-        return {}
-    files: dict[str, tuple[DependencyKind, Source]] = {}
+        return chosen
+    shared: list[tuple[str, DependencyKind, Source]] = []
     for path in ctx.repo.files:
         for kind in kinds():
-            if kind.matches(path) and (not kind.alone or path in targets):
-                source = readable(ctx, path)
-                if source is not None:
-                    files[path] = (kind, source)
+            if not kind.matches(path) or (kind.alone and path not in targets):
+                continue
+            source = readable(ctx, path)
+            if source is None:
                 break
-    chosen: dict[str, tuple[str, Located]] = {}
-    for path, (kind, source) in files.items():
-        if kind.alone:
-            for names in CLASSES:
-                located = kind.locate(source, names)
-                if located.anything:
-                    chosen[path] = (kind.name, located)
-                    break
-    shared = {path: entry for path, entry in files.items() if not entry[0].alone}
-    levels = _levels(ctx)
+            if kind.alone:
+                own = next((own for names in CLASSES if (own := kind.locate(source, names)).anything), None)
+                if own is not None:
+                    chosen[path, kind.name] = own
+            else:
+                shared.append((path, kind, source))
+    level = _levels(ctx)
     for rank, names in enumerate(CLASSES):
-        found = {}
-        for path, (kind, source) in shared.items():
-            located = kind.locate(source, names)
-            if located.anything:
-                found[path] = (kind, located)
-        serving = _serving({p: k for p, (k, _) in found.items()}, targets, levels)
+        found = [(path, kind, kind.locate(source, names)) for path, kind, source in shared]
+        found = [entry for entry in found if entry[2].anything]
+        serving = _serving([(path, kind) for path, kind, _ in found], targets, level)
+        for path, kind, located in found:
+            if path not in serving:
+                continue
+            if rank and not kind.declares:
+                # A framework may be installed in many commands of one file; once is enough.
+                located.insertions = [] if located.present else located.insertions[:1]
+            chosen[path, kind.name] = located
         if serving:
-            for path in serving:
-                kind, located = found[path]
-                if rank and not kind.declares:
-                    # A framework may be installed in many commands of one file; once is enough.
-                    located.insertions = [] if located.present else located.insertions[:1]
-                chosen[path] = (kind.name, located)
             break
     return chosen
 
@@ -158,11 +156,13 @@ def _levels(ctx: Context) -> Callable[[str], str]:
     return level
 
 
-def _serving(found: dict[str, DependencyKind], targets: frozenset[str], level: Callable[[str], str]) -> set[str]:
+def _serving(
+    found: Sequence[tuple[str, DependencyKind]], targets: frozenset[str], level: Callable[[str], str]
+) -> set[str]:
     """The files that install for covered code: declaring ones at the nearest level above it, commands at any."""
     serving: set[str] = set()
     by_level: dict[str, list[str]] = {}
-    for path, kind in found.items():
+    for path, kind in found:
         if kind.declares:
             by_level.setdefault(level(path), []).append(path)
         elif any(_below(target, level(path)) for target in targets):
