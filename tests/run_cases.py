@@ -36,7 +36,7 @@ def _why(result: cases.Result) -> str:
     """The line that says most of what is wrong: the last of a crash, else the checker's first."""
     if result.unsafe:
         lines = [line.strip() for line in result.unsafe[0].split("\n") if line.strip()]
-        return lines[-1] if "Traceback" in result.unsafe[0] else lines[0]
+        return next((line for line in lines if "internal error" in line), lines[0])
     lines = [line.strip() for part in result.wrong for line in part.split("\n") if line.strip()]
     return next((line for line in lines if not line.startswith("FAIL")), lines[0] if lines else "")
 

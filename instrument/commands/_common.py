@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from instrument.settings import Settings
 
 DONE, FOUND, COULD_NOT = 0, 1, 2
-INTERRUPTED = 130
+#: As shells have it: 128 and the signal's number.
+INTERRUPTED, PIPE_CLOSED = 130, 141
 
 
 def _view(
@@ -242,7 +243,7 @@ def guarded(ask: Ask, work: Callable[[], int]) -> int:
     except BrokenPipeError:
         # Whoever read us has enough. Python would complain at exit when it flushes the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return PIPE_CLOSED
     except Exception as error:
         # A fault of ours: Python's own exit code for it, 1, would read as "something to do".
         ask.err.clear_progress()

@@ -65,7 +65,7 @@ def apply(
         ask.out.line()
         ask.out.patch(text)
         ask.out.line()
-        if not typer.confirm("Write this?", default=False):
+        if not ask.out.ask("Write this?"):
             ask.out.line("nothing was written")
             return FOUND
         write(repo, plan)

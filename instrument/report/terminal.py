@@ -37,7 +37,11 @@ class Screen:
     def console(self) -> Console:
         """rich's console, made when something is printed; it knows NO_COLOR, FORCE_COLOR, dumb terminals and widths."""
         if self._console is None:
-            from rich.console import Console
+            from rich import console
+
+            class Console(console.Console):
+                def on_broken_pipe(self) -> None:
+                    raise  # noqa: PLE0704  # rich would end the process with 1; the command's own handling is right
 
             self._console = Console(
                 file=self.stream,
@@ -89,6 +93,16 @@ class Screen:
         self.paragraph(f"instrument: {place}{error.message}", indent="  ", first="", style="red")
         if error.hint:
             self.paragraph(error.hint, indent="  ")
+
+    def ask(self, question: str) -> bool:
+        """Ask yes or no on the terminal; anything but yes, and the end of input, is no."""
+        self.console.print(f"{question} [y/N] ", end="")
+        self.stream.flush()
+        try:
+            return input().strip().lower() in ("y", "yes")
+        except EOFError:
+            self.line()
+            return False
 
     def progress(self, what: str) -> Callable[[int, int], None] | None:
         """A callback (done, total) that keeps one line up to date, on a terminal only and not for what is soon over."""
