@@ -10,7 +10,8 @@ from instrument.plan.edits import ordered
 from instrument.plan.model import Plan
 from instrument.plan.rules import Rule, all_rules
 from instrument.repo.names import Program
-from instrument.repo.scan import Repository
+from instrument.repo.notebook import kernel_language
+from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
 COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe")
@@ -34,6 +35,7 @@ def make_plan(repo: Repository, options: Options | None = None) -> Plan:
     plan = context.plan
     _note_unreadable(context)
     _note_skipped(context, rules)
+    _note_other_kernels(context)
     by_path: dict[str, list[int]] = {}
     for index, edit in enumerate(plan.edits):
         by_path.setdefault(edit.path, []).append(index)
@@ -68,9 +70,22 @@ def _note_skipped(context: Context, rules: tuple[Rule, ...]) -> None:
     needles = {needle for rule in rules if rule.order < 300 for needle in rule.needles}
     for path, kind in context.skipped(*needles):
         data = context.repo.read(path)
-        if b"probe_tracking" in data and kind == "generated":
+        if OUR_MARK in data[:2000]:
             continue
         context.note("info", f"skipped-{kind}", f"not touched: {_KINDS[kind]}", path=path)
+
+
+def _note_other_kernels(context: Context) -> None:
+    """Say which notebooks are not in Python, whatever they hold: their metrics reach Probe in no way."""
+    for path in context.repo.files:
+        if not path.endswith(".ipynb") or context.repo.kind(path) != "own":
+            continue
+        try:
+            language = kernel_language(context.repo.read(path))
+        except SourceError:
+            continue
+        if language != "python":
+            context.note("info", "other-kernel", f"not touched: its kernel runs {language}, not Python", path=path)
 
 
 _KINDS = {

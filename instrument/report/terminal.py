@@ -41,7 +41,7 @@ class Screen:
 
             class Console(console.Console):
                 def on_broken_pipe(self) -> None:
-                    raise  # noqa: PLE0704  # rich would end the process with 1; the command's own handling is right
+                    raise  # rich would end the process with 1; the command's own handling is right
 
             self._console = Console(
                 file=self.stream,
