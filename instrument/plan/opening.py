@@ -11,6 +11,7 @@ from instrument.plan.emission import Opening
 
 if TYPE_CHECKING:
     from instrument.plan.mirror import Mirror
+    from instrument.repo.names import Module
 
 _REASON = "open Probe's run under the same guard as the tracker's"
 
@@ -57,21 +58,21 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
     ambient = opening.ambient(module, call)
     if parent is stmt and isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         handle = _target(mirror, stmt) if opening.gives_handle else None
-        point = place.after(module, stmt, [_init(mirror, call, opening, handle or ambient)])
+        point = _below(module, stmt, _init(mirror, call, opening, handle or ambient))
         if point is not None:
             mirror.insert(point, _REASON)
             return True
     shows = getattr(module.source, "shows_value", None)
     displayed = bool(shows and isinstance(stmt, ast.Expr) and shows(stmt))
     if parent is stmt and isinstance(stmt, ast.Expr) and not displayed and (ambient or not opening.gives_handle):
-        point = place.after(module, stmt, [_init(mirror, call, opening, ambient)])
+        point = _below(module, stmt, _init(mirror, call, opening, ambient))
         if point is not None:
             mirror.insert(point, _REASON)
             return True
     if parent is stmt and isinstance(stmt, ast.Expr) and not displayed:
         # The result is thrown away and nothing else reaches the run: keep it in a name.
         name = fresh_name(module, call, "run")
-        point = place.after(module, stmt, [_init(mirror, call, opening, name)])
+        point = _below(module, stmt, _init(mirror, call, opening, name))
         if point is None:
             return False
         group = f"{module.path}:{module.start(call)}"
@@ -79,6 +80,15 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
         mirror.insert(point, _REASON, group)
         return True
     return _bound_before(mirror, call, stmt, opening)
+
+
+def _below(module: Module, stmt: ast.stmt, call: str) -> place.Insertion | None:
+    """Below a statement; at the end of a notebook cell with a `;`, so that the cell does not show the run."""
+    point = place.after(module, stmt, [call])
+    shows_last = getattr(module.source, "shows_last", None)
+    if point is not None and shows_last and stmt in module.tree.body and shows_last(point.offset):
+        return place.Insertion(point.offset, point.text + ";")
+    return point
 
 
 def _target(mirror: Mirror, stmt: ast.Assign | ast.AnnAssign) -> str | None:
