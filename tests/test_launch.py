@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from instrument.patch.proofs import prove
 from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
 from instrument.plan.model import Plan, Site
@@ -71,9 +72,8 @@ def test_folder(folder: Path, tmp_path: Path) -> None:
     notes = folder / "notes.json"
     said = [[note.code, note.path, note.line] for note in plan.notes if note.level in ("question", "refusal")]
     assert said == (json.loads(notes.read_text()) if notes.exists() else [])
-    # Planned again on the result: nothing to do.
-    again = repo.with_overlay(changed)
-    assert planned(again).edits == []
+    # The proofs that every plan must pass before it is written; planned again on the result, nothing is left to do.
+    prove(repo, plan, planned)
     # Only insertions: taking them out gives the file back.
     assert all(edit.is_insertion for edit in plan.edits)
     for edit in plan.edits:

@@ -59,12 +59,16 @@ def env_insertions(path: str, text: str, wanted: Callable[[Dialect], bool]) -> L
     return located
 
 
+def _is_read(text: str, match: re.Match[str]) -> bool:
+    return "#" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+
+
 def _unread(text: str) -> Located:
     """A template, or broken YAML: where it names a tracker's credentials, a person is asked."""
-    match = next((m for m in re.finditer(r"^[^#\n]*?\b([A-Z_]+)\b", text, re.MULTILINE) if is_credential(m[1])), None)
+    match = next((m for m in re.finditer(r"\b[A-Z_]+\b", text) if is_credential(m[0]) and _is_read(text, m)), None)
     if match is None or TOKEN in text:
         return Located()
-    return Located(left=[_left(match.start(1), match[1])])
+    return Located(left=[_left(match.start(), match[0])])
 
 
 def _left(offset: int, name: str, next_: str = "") -> Left:

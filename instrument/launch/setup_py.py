@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from instrument.errors import SourceError
 from instrument.launch._dependencies import DependencyKind, dependency_rule
 from instrument.launch._names import PACKAGE, bounded, distribution
-from instrument.launch._text import Insertion, Left, Located, newline_at
+from instrument.launch._python import element_after
+from instrument.launch._text import Insertion, Left, Located
 from instrument.repo.source import PythonSource, Source
 
 #: Arguments of setup() whose lists hold other things.
@@ -27,7 +28,7 @@ def locate(source: Source, names: Sequence[str]) -> Located:
         lists = list(_lists(source.tree))
     except SourceError:
         return Located()
-    known = {name for row in lists for name, _ in row}
+    known = {name for _, row in lists for name, _ in row}
     name = next((name for name in names if name in known), None)
     if name is None:
         return Located()
@@ -35,14 +36,14 @@ def locate(source: Source, names: Sequence[str]) -> Located:
         return Located(present=True)
     python = _python(source.tree)
     located = Located()
-    for row in lists:
+    for container, row in lists:
         node = next((node for found, node in row if found == name), None)
         if node is not None:
-            located.add(beside_string(source, node, bounded(str(node.value), python=python), name))
+            located.add(beside_string(source, container, node, bounded(str(node.value), python=python), name))
     return located
 
 
-def _lists(tree: ast.Module) -> Iterator[list[tuple[str, ast.Constant]]]:
+def _lists(tree: ast.Module) -> Iterator[tuple[ast.AST, list[tuple[str, ast.Constant]]]]:
     """Lists, tuples and sets with requirement strings, as (distribution, node). No keywords, no classifiers."""
     other = {id(k.value) for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg in _OTHER}
     for node in ast.walk(tree):
@@ -54,7 +55,7 @@ def _lists(tree: ast.Module) -> Iterator[list[tuple[str, ast.Constant]]]:
                     if name:
                         row.append((name, item))
             if row:
-                yield row
+                yield node, row
 
 
 def _python(tree: ast.Module) -> str | None:
@@ -64,7 +65,7 @@ def _python(tree: ast.Module) -> str | None:
     return None
 
 
-def beside_string(source: PythonSource, node: ast.Constant, item: str, name: str) -> Located:
+def beside_string(source: PythonSource, container: ast.AST, node: ast.Constant, item: str, name: str) -> Located:
     """Another string after one in a list or call, in its quotes, on a line of its own where that has one.
 
     A string that is no plain literal (prefixed, implicitly joined) is left to a person.
@@ -75,21 +76,8 @@ def beside_string(source: PythonSource, node: ast.Constant, item: str, name: str
         return Located(left=[Left(start, "dependency-by-hand", f"{name} is listed here", f"add {item} beside it")])
     quote = quote if quote not in item else '"'
     new = f"{quote}{item}{quote}"
-    line = text.rfind("\n", 0, start) + 1
-    indent = text[line:start]
-    what = f"declares {PACKAGE} beside {name}"
-    at = end
-    while text[at : at + 1] in (" ", "\t"):
-        at += 1
-    if not indent.strip() and text[at : at + 1] == ",":
-        after = text[at + 1 :].split("\n", 1)[0].strip()
-        if not after or after.startswith("#"):
-            close = text.find("\n", at)
-            close = len(text) if close < 0 else close
-            while text[close - 1] == "\r":
-                close -= 1
-            return Located([Insertion(close, f"{newline_at(text, start)}{indent}{new},", what)])
-    return Located([Insertion(end, f", {new}", what)])
+    offset, added = element_after(source, container, node, node, new)
+    return Located([Insertion(offset, added, f"declares {PACKAGE} beside {name}")])
 
 
 KIND = DependencyKind("setup_py", _matches, locate)
