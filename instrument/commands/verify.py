@@ -122,6 +122,8 @@ def _verify(
 
         verification.against = before(verification.outcome, request, against, tolerance)
     console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:  # a log file is not as narrow as the 80 columns that rich assumes
+        console.width = 120
     report.show(verification, console)
     if html is not None:
         from instrument.verify.picture import page

@@ -12,7 +12,15 @@ from instrument.verify.model import Run
 from instrument.verify.run import Outcome
 
 #: Text that stands in code that sends to Probe.
-_CALLS = (b"import probe", b"probe_tracking", b"from probe", b"ProbeCallback", b"ProbeLogger", b"ProbeBackend")
+_CALLS = (
+    b"import probe",
+    b"probe.init(",
+    b"probe_tracking",
+    b"from probe",
+    b"ProbeCallback",
+    b"ProbeLogger",
+    b"ProbeBackend",
+)
 
 
 def likely_cause(result: RunResult, outcome: Outcome, path: Path) -> str:
@@ -20,6 +28,12 @@ def likely_cause(result: RunResult, outcome: Outcome, path: Path) -> str:
     where = str(result.tracker.process)
     if result.probe is not None:
         return f"a Probe run was opened ({result.probe.process}) but nothing was logged to it"
+    others = sorted({str(run.process) for run in outcome.probe if run.process.pid != result.tracker.process.pid})
+    if others:
+        return (
+            f"Probe recorded in {', '.join(others)}, but this run was written by {where}: "
+            "that process opens no Probe run of its own"
+        )
     if not _calls_probe(path):
         return (
             "no code in this repository sends to Probe: "
@@ -28,12 +42,6 @@ def likely_cause(result: RunResult, outcome: Outcome, path: Path) -> str:
     missing = _not_installed(result.tracker, path)
     if missing:
         return f"{missing}, in {where}"
-    others = sorted({str(run.process) for run in outcome.probe if run.process.pid != result.tracker.process.pid})
-    if others:
-        return (
-            f"Probe recorded in {', '.join(others)}, but this run was written by {where}: "
-            "that process opens no Probe run of its own"
-        )
     return (
         f"Probe's calls were not reached, or the run did not open, in {where}: "
         "look for a guard that is off (a flag, a rank) and for a line about Probe in the trainer's output"

@@ -113,7 +113,7 @@ class Rules:
         if math.isnan(tracker) or math.isnan(probe):
             return math.isnan(tracker) and math.isnan(probe)
         if series.precision == "float32":
-            probe = as_float32(probe)
+            tracker, probe = as_float32(tracker), as_float32(probe)
         if tracker == probe:
             return True
         return self.tolerance > 0 and math.isclose(tracker, probe, rel_tol=self.tolerance, abs_tol=self.tolerance)
@@ -169,7 +169,7 @@ def pair(trackers: Sequence[Run], probe: Sequence[Run]) -> list[tuple[Run, Run |
     """Which Probe run belongs to which run of one tracker.
 
     A link to the tracker's run id decides, then the name, the process, the keys they share and the time they began.
-    One Probe run serves several runs of a tracker only if these share no key (TensorBoard writes a folder a writer).
+    One Probe run serves several runs of a tracker only if no key of it does (TensorBoard writes a folder a writer).
     """
 
     def score(tracker: Run, run: Run) -> tuple[float, ...]:
@@ -188,7 +188,8 @@ def pair(trackers: Sequence[Run], probe: Sequence[Run]) -> list[tuple[Run, Run |
         if i in taken or not any(value[:4]):
             continue
         others = [trackers[k] for k, other in taken.items() if other == j]
-        if any(set(other.series) & set(trackers[i].series) for other in others):
+        mine = set(match_keys(trackers[i], probe[j]).values())
+        if any(mine & set(match_keys(other, probe[j]).values()) for other in others):
             continue
         taken[i] = j
     return [(tracker, probe[taken[i]] if i in taken else None) for i, tracker in enumerate(trackers)]
@@ -209,12 +210,17 @@ def match_keys(tracker: Run, probe: Run) -> dict[str, str]:
                 found[key] = name
                 del left[name]
 
+    plain = {_plain(name): name for name in left}
+    if tracker.tracker == "tensorboard" and tracker.folder is not None:
+        place = tracker.folder.name
+        # `add_scalars("loss", {"train": ...})` writes the tag "loss" in a folder "..loss_train".
+        ends = {key: place[len(key) + 1 :] for key in tracker.series if place.startswith(key.replace("/", "_") + "_")}
+        claim({key: plain.get(_plain(f"{key}/{end}"), "") for key, end in ends.items()})
+        claim({key: plain.get(_plain(f"{place}/{key}"), "") for key in tracker.series})
     claim({key: key for key in tracker.series})
     plain = {_plain(name): name for name in left}
     claim({key: plain.get(_plain(key), "") for key in tracker.series})
     claim({key: plain.get(_rewritten(key), "") for key in tracker.series})
-    if tracker.folder is not None:
-        claim({key: plain.get(_plain(f"{tracker.folder.name}/{key}"), "") for key in tracker.series})
     return found
 
 

@@ -54,16 +54,12 @@ def table(result: RunResult) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    for title, options in (
-        ("key", {"overflow": "fold"}),
-        ("verdict", {"no_wrap": True}),
-        (result.tracker.tracker, {"justify": "right"}),
-        ("probe", {"justify": "right"}),
-        ("axis", {"overflow": "fold"}),
-        ("first difference", {"overflow": "fold"}),
-    ):
-        grid.add_column(title, **options)
+    grid = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    grid.add_column("key", overflow="fold")
+    grid.add_column("verdict", no_wrap=True)
+    grid.add_column(result.tracker.tracker, justify="right", no_wrap=True)
+    grid.add_column("probe", justify="right", no_wrap=True)
+    grid.add_column("first difference", overflow="fold", ratio=1)
     for key in result.keys:
         said = "; ".join(part for part in (_first(key), key.detail, key.place and f"emitted at {key.place}") if part)
         grid.add_row(
@@ -71,7 +67,6 @@ def table(result: RunResult) -> Table:
             Text(key.verdict, _STYLES[key.verdict]),
             _count(key.tracker),
             _count(key.probe),
-            Text(shown(key.axis)),
             Text(shown(said)),
         )
     return grid

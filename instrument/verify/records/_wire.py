@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["message", "text", "int", "double", "float", "bytes"]
@@ -18,6 +18,11 @@ class Field(NamedTuple):
 
 
 Schema = Mapping[str, Field]
+
+#: google.protobuf.Timestamp
+TIME = {"seconds": Field(1, "int"), "nanos": Field(2, "int")}
+
+_BLOCK, _HEADER = 32768, 7
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
@@ -83,3 +88,33 @@ def one(message: Mapping[str, list[Any]], name: str, default: Any = None) -> Any
     """The last value of a field (protobuf's rule for a field that is given twice), or the default."""
     values = message.get(name)
     return values[-1] if values else default
+
+
+def seconds(message: Mapping[str, list[Any]] | None) -> float | None:
+    """A Timestamp message as seconds since the epoch."""
+    if message is None:
+        return None
+    return float(one(message, "seconds", 0)) + float(one(message, "nanos", 0)) / 1e9
+
+
+def log_records(data: bytes) -> Iterator[bytes]:
+    """The records of a file in LevelDB's log format after a 7-byte header (W&B, SwanLab). A cut end is left out."""
+    position = _HEADER
+    parts: list[bytes] = []
+    while position + 7 <= len(data):
+        room = _BLOCK - position % _BLOCK
+        if room < 7:
+            position += room
+            continue
+        _, length, kind = struct.unpack_from("<IHB", data, position)
+        position += 7
+        if kind == 0 and length == 0:  # zeros that were laid out ahead
+            position += room - 7
+            continue
+        if length > room - 7 or position + length > len(data) or kind > 4:
+            return
+        parts.append(data[position : position + length])
+        position += length
+        if kind in (1, 4):
+            yield b"".join(parts)
+            parts = []

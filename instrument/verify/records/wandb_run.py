@@ -10,18 +10,15 @@ from __future__ import annotations
 import json
 import math
 import re
-import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from instrument.verify.model import Process, Run, Step, as_float32
+from instrument.verify.model import Process, Run, Step
 from instrument.verify.records import Reader
-from instrument.verify.records._wire import Field, decode, one
-
-BLOCK, HEADER = 32768, 7
+from instrument.verify.records._wire import Field, decode, log_records, one
 
 #: Keys of a row that count the trainer's own steps, for rows that no `define_metric` speaks of: Hugging Face,
 #: Lightning and `sync_tensorboard` put them into each row.
@@ -45,6 +42,7 @@ RECORD = {
         2, "message", {"item": Field(1, "message", _ITEM), "step": Field(2, "message", {"num": Field(1, "int")})}
     ),
     "config": Field(5, "message", _CONFIG),
+    "tbrecord": Field(9, "bytes"),
     "metric": Field(
         12, "message", {"name": Field(1, "text"), "glob_name": Field(2, "text"), "step_metric": Field(4, "text")}
     ),
@@ -56,29 +54,6 @@ RECORD = {
     "exit": Field(18, "message", {"exit_code": Field(1, "int")}),
     "environment": Field(26, "message", {"program": Field(6, "text"), "executable": Field(14, "text")}),
 }
-
-
-def frames(data: bytes) -> Iterator[bytes]:
-    """The records of a run file: LevelDB's log format after a 7-byte header. A cut end is left out."""
-    position = HEADER
-    parts: list[bytes] = []
-    while position + 7 <= len(data):
-        room = BLOCK - position % BLOCK
-        if room < 7:
-            position += room
-            continue
-        _, length, kind = struct.unpack_from("<IHB", data, position)
-        position += 7
-        if kind == 0 and length == 0:  # zeros that were laid out ahead
-            position += room - 7
-            continue
-        if length > room - 7 or position + length > len(data) or kind > 4:
-            return
-        parts.append(data[position : position + length])
-        position += length
-        if kind in (1, 4):
-            yield b"".join(parts)
-            parts = []
 
 
 @dataclass(slots=True)
@@ -155,7 +130,7 @@ def _row(history: Mapping[str, list[Any]], number: int) -> _Row:
     return row
 
 
-def _fill(run: Run, rows: Sequence[_Row], axes: _Axes) -> None:
+def _fill(run: Run, rows: Sequence[_Row], axes: _Axes, synced: bool) -> None:
     last: dict[str, float] = {}
     counters = tuple(key for key in STEP_KEYS if any(key in row.values for row in rows))
     run.axis_keys = axes.step_metrics | set(counters)
@@ -191,8 +166,8 @@ def _fill(run: Run, rows: Sequence[_Row], axes: _Axes) -> None:
         else:
             whole = [name for name, steps in series.axes.items() if None not in steps]
             series.accepted = tuple(whole) or ("_step",)
-        # `sync_tensorboard` hands on what TensorBoard stored, 32-bit floats.
-        if "global_step" in counters and all(math.isnan(v) or as_float32(v) == v for v in series.values):
+        # `sync_tensorboard` hands on what TensorBoard stored: 32-bit floats, in as few digits as tell them apart.
+        if synced and all(len(re.sub(r"e.*|\D", "", repr(value)).strip("0")) <= 9 for value in series.values):
             series.precision = "float32"
 
 
@@ -217,12 +192,13 @@ def read_file(path: Path) -> Run:
     )
     rows: list[_Row] = []
     axes = _Axes()
+    synced = False
     try:
         data = path.read_bytes()
     except OSError as error:
         run.damage.append(f"{path.name} can't be read: {error.strerror}")
         return run
-    for frame in frames(data):
+    for frame in log_records(data):
         try:
             record = decode(frame, RECORD)
         except ValueError as error:
@@ -230,6 +206,7 @@ def read_file(path: Path) -> Run:
             continue
         for history in record.get("history", []):
             rows.append(_row(history, len(rows)))
+        synced = synced or "tbrecord" in record
         for metric in record.get("metric", []):
             axes.take(metric)
         for opened in record.get("run", []):
@@ -245,7 +222,7 @@ def read_file(path: Path) -> Run:
         for environment in record.get("environment", []):
             run.process.executable = one(environment, "executable", run.process.executable)
             run.process.program = one(environment, "program", run.process.program)
-    _fill(run, rows, axes)
+    _fill(run, rows, axes, synced)
     return run
 
 
