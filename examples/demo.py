@@ -30,6 +30,17 @@ def tool(*arguments: str, folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "instrument", *arguments], cwd=folder, check=True, stdin=subprocess.DEVNULL)
 
 
+def show(patch: Path) -> None:
+    """The hunks of the files that are edited; the module that is added is told by its length."""
+    print(flush=True)
+    for part in patch.read_text("utf-8").split("diff --git ")[1:]:
+        lines = part.rstrip("\n").split("\n")
+        if lines[1].startswith("new file"):
+            print(f"{lines[3][6:]}: a new file, {len(lines) - 5} lines\n")
+        else:
+            print("\n".join(lines[1:]), end="\n\n", flush=True)
+
+
 def run_trainer(folder: Path, record: Path, state: Path) -> None:
     """Run the edited trainer as its owner would, with everything that leaves the machine switched off."""
     environment = {
@@ -85,10 +96,12 @@ def table(tracker: Points, probe: Points) -> bool:
 def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="instrument-demo-") as name:
         folder, state, record = Path(name, "spirals"), Path(name, "state"), Path(name, "wandb.jsonl")
+        patch = Path(name, "change.patch")
         shutil.copytree(ROOT / "corpus" / "demo", folder)
         state.mkdir()
         say("1  What is there, and what would change")
-        tool("diff", ".", folder=folder)
+        tool("diff", ".", "--patch", str(patch), folder=folder)
+        show(patch)
         say("2  Apply")
         tool("apply", ".", "--yes", "--quiet", folder=folder)
         tool("apply", ".", "--yes", folder=folder)

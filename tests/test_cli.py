@@ -104,7 +104,7 @@ def test_completion_is_offered(tmp_path: Path) -> None:
 def test_detect_says_what_it_found(demo: Path) -> None:
     done = tool("detect", ".", cwd=demo)
     assert done.returncode == 0, done.stderr
-    assert "train.py" in done.stdout and "will reach Probe" in done.stdout
+    assert "train.py" in done.stdout and "recorded by Probe with this change" in done.stdout
     assert "\x1b" not in done.stdout
 
 

@@ -71,7 +71,8 @@ def _terminal(summary: Summary, *, width: int | None = None, verbose: bool = Fal
 def test_terminal_says_everything_a_person_must_know(tmp_path: Path) -> None:
     text = _terminal(_plan(tmp_path))
     for part in (
-        "a form", "train.py", "2 edits", "review", "new, 2 lines", "1 will reach Probe", "1 can't be done safely",
+        "a form", "train.py", "2 edits", "review", "new, 2 lines", "1 recorded by Probe with this change",
+        "1 can't be done safely",
         "train.py:3 wandb.log", "no step is known", "train.py:2: is it on? [guard-off]", "--guard own",
         "register: there is no registry here", "third_party/x.py (vendored", "instrument apply",
     ):  # fmt: skip

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 #: How outcomes are named for people, in the order they are told.
 OUTCOMES: dict[Outcome, str] = {
-    "covered": "will reach Probe",
-    "already": "reach Probe already",
+    "covered": "recorded by Probe with this change",
+    "already": "recorded by Probe already",
     "asked": "need a decision",
     "refused": "can't be done safely",
     "left": "have no counterpart at Probe",
@@ -36,10 +36,6 @@ class Touched:
     path: str
     edits: list[Edit] = field(default_factory=list)
     new: NewFile | None = None
-
-    @property
-    def replaced(self) -> int:
-        return sum(not edit.is_insertion for edit in self.edits)
 
     @property
     def reasons(self) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from instrument.errors import InstrumentError
-from instrument.report.summary import OUTCOMES, Summary
+from instrument.report.summary import OUTCOMES, Summary, Touched
 from instrument.report.text import plural, shortened, shown
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ Color = Literal["auto", "always", "never"]
 #: A piped report is not wrapped: a log is searched by line.
 _UNWRAPPED = 1_000_000
 _MAX_WIDTH = 110
+#: What is listed without -v: a plan should fit a screen.
+_MAX_FILES, _MAX_REASONS = 12, 7
 
 
 class Screen:
@@ -195,17 +198,16 @@ def _found(screen: Screen, summary: Summary) -> None:
 
 
 def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> None:
-    screen.heading(f"{'Changed' if applied else 'Will change'} {plural(len(summary.files), 'file')}")
-    width = min(max(len(shown(change.path)) for change in summary.files), max(screen.width - 30, 20), 48)
-    for change in summary.files:
+    files = summary.files
+    screen.heading(f"{'Changed' if applied else 'Will change'} {plural(len(files), 'file')}")
+    listed = files if verbose or len(files) <= _MAX_FILES + 1 else _shortest_list(files)
+    width = min(max(len(shown(change.path)) for change in listed), max(screen.width - 24, 20), 60)
+    for change in listed:
         path = shortened(shown(change.path), width) if screen.is_terminal else shown(change.path)
         what = plural(len(change.edits), "edit")
         if change.new:
             what = f"new, {plural(change.new.text.count(chr(10)), 'line')}"
-        line = f"  {path:<{width}}  {what}"
-        if change.replaced:
-            line += f", {change.replaced} replaced"
-        screen.line(line + (", review" if change.review else ""), "green")
+        screen.line(f"  {path:<{width}}  {what}" + (", review" if change.review else ""), "green")
         if verbose:
             if change.new:
                 screen.paragraph(change.new.reason, indent="      ", first="    ")
@@ -213,29 +215,39 @@ def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> 
                 mark = " [review]" if edit.applicability == "review" else ""
                 text = f"{summary.line(edit)}: {edit.reason} ({edit.rule}){mark}"
                 screen.paragraph(text, indent="      ", first="    ")
-        else:
-            reasons = change.reasons
-            for reason in reasons[:3]:
-                screen.paragraph(reason, indent="      ", first="    ")
-            if len(reasons) > 3:
-                screen.line(f"    and {plural(len(reasons) - 3, 'more reason')} (-v shows all)", "dim")
+    if len(listed) < len(files):
+        screen.line(f"  and {plural(len(files) - len(listed), 'more file')} (-v shows all)", "dim")
+    if not verbose:
+        screen.heading("Why")
+        reasons = Counter(reason for change in files for reason in change.reasons)
+        for reason, count in reasons.most_common(_MAX_REASONS):
+            screen.paragraph(f"{reason} ({plural(count, 'file')})" if count > 1 else reason, indent="    ", first="  ")
+        if len(reasons) > _MAX_REASONS:
+            screen.line(f"  and {plural(len(reasons) - _MAX_REASONS, 'more reason')} (-v shows all)", "dim")
+
+
+def _shortest_list(files: Sequence[Touched]) -> list[Touched]:
+    """The first files and every new one: what is added to a repository is always told."""
+    new = [change for change in files if change.new]
+    return [*[change for change in files if not change.new][: max(_MAX_FILES - len(new), 3)], *new]
 
 
 def _places(screen: Screen, summary: Summary, verbose: bool) -> None:
     outcomes = summary.outcomes
     if not outcomes:
         return
-    screen.heading("Places")
+    screen.heading("Places (runs opened, metrics sent, trainers built)")
+    told = {(note.path, note.line) for note in summary.plan.notes}
     for outcome, sites in outcomes.items():
         screen.line(f"  {len(sites):>4} {OUTCOMES[outcome]}")
         # What a plan covers is in the diff; what it does not cover is what a person has to know.
-        if verbose or (outcome in ("asked", "refused") and len(sites) <= 12):
-            for site in sites:
-                where = f"{site.path}:{site.line}"
+        for site in sites:
+            if verbose or (outcome in ("asked", "refused") and (site.path, site.line) not in told):
                 process = "" if site.process == "main" else f", in {site.process}"
                 strategy = f" -> {site.strategy}" if site.strategy else ""
                 why = f": {site.why}" if site.why else ""
-                screen.paragraph(f"{where} {site.what}{process}{strategy}{why}", indent="         ", first="       ")
+                text = f"{site.path}:{site.line} {site.what}{process}{strategy}{why}"
+                screen.paragraph(text, indent="         ", first="       ")
 
 
 def _notes(screen: Screen, title: str, notes: Sequence[Note], style: str) -> None:
