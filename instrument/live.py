@@ -1,8 +1,8 @@
 """One cell of a living notebook, planned in the context of what its session has run.
 
 The cells that ran make a notebook that exists nowhere but in memory, with the cell in question as its last one; it is
-planned like any other. Only the last cell can still be changed, so what the plan puts into earlier ones (the guards that
-stand in for an import, the opening of a run that the tracker has open already) is put at its top instead.
+planned like any other. Only the last cell can still be changed, so what the plan puts into earlier ones (the guards
+that stand in for an import, the opening of a run that the tracker has open already) is put at its top instead.
 """
 
 from __future__ import annotations
@@ -95,15 +95,13 @@ def plan_cell(
     here = [edit for edit in edits if source.cell_of(edit.start).index == last.index]
     result = CellPlan(before=text, after=text, plan=plan)
     moved: list[Edit] = []
-    opened = _opened(source)
     # The last opening counts, as in the session.
     for edit in reversed(edits):
         cell = source.cell_of(edit.start)
         if edit in here:
             continue
-        name = _opens(edit)
-        if name is not None and name in opened:
-            continue  # the session opened it later, in a cell of its own
+        if opened_later(edit, source):
+            continue
         lifted = _lifted(edit, source, last, works) if here else None
         if lifted is None or (lifted.rule != "tracking-module" and any(m.rule == lifted.rule for m in moved)):
             result.elsewhere.setdefault(context[cell.index].number, []).append(edit.reason)
@@ -166,10 +164,13 @@ def _opens(edit: Edit) -> str | None:
     return None
 
 
-def _opened(source: NotebookSource) -> set[str]:
-    """The names on which `init` is called at top level or in a block of it."""
+def opened_later(edit: Edit, source: NotebookSource) -> bool:
+    """Whether an edit would open a run in an earlier cell that the session has opened by now, in a cell of its own."""
+    name = _opens(edit)
     calls = (node.func for node in ast.walk(source.tree) if isinstance(node, ast.Call))
-    return {ast.unparse(func.value) for func in calls if isinstance(func, ast.Attribute) and func.attr == "init"}
+    return name is not None and any(
+        isinstance(func, ast.Attribute) and func.attr == "init" and ast.unparse(func.value) == name for func in calls
+    )
 
 
 def _top(source: NotebookSource, cell: Cell) -> int | None:
