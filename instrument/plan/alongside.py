@@ -72,8 +72,9 @@ def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
     handles = {name for name in tracker.opens if tracker.opens[name].gives_handle}
     while queue:
         module = queue.pop(0)
-        done.append(_calls_in(context, tracker, module, names))
-        for other in _reached(context, module, handles):
+        calls = _calls_in(context, tracker, module, names)
+        done.append(calls)
+        for other in _reached(context, module, handles) if calls else ():
             if other.path not in modules and context.repo.editable(other.path):
                 modules[other.path] = other
                 queue.append(other)
@@ -85,8 +86,11 @@ def _calls_in(context: Context, tracker: Tracker, module: Module, names: frozens
     for call in module.calls():
         func = call.func
         last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        # A bare name may be an alias of anything; an attribute must end as one of the tracker's names does.
+        # A bare name may be an alias of anything that is imported or assigned; an attribute must end as one of the
+        # tracker's names does.
         if not last or (isinstance(func, ast.Attribute) and last not in names):
+            continue
+        if isinstance(func, ast.Name) and last not in names and not _alias(module, last):
             continue
         for name in sorted(context.program.resolve(module, func)):
             if name in tracker.emits:
@@ -101,6 +105,11 @@ def _calls_in(context: Context, tracker: Tracker, module: Module, names: frozens
                 continue
             break
     return calls
+
+
+def _alias(module: Module, name: str) -> bool:
+    """Whether a bare name could stand for something imported: it is assigned, or imported under another name."""
+    return name in module.aliases
 
 
 def _reached(context: Context, module: Module, handles: set[str]) -> list[Module]:

@@ -32,7 +32,7 @@ NAMES = {"accelerate": "ProbeTracker", "huggingface": "ProbeCallback", "lightnin
 
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w, ]+)")
 #: What the templates may use from the standard library, and the line that imports it.
-_IMPORTS = {name: f"import {name}" for name in "atexit functools importlib logging os queue sys threading time".split()} | {
+_IMPORTS = {name: f"import {name}" for name in "atexit contextlib functools importlib logging os queue sys threading time".split()} | {
     "Mapping": "from collections.abc import Mapping",
     "datetime": "from datetime import datetime, timezone",
 }

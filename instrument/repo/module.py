@@ -195,6 +195,18 @@ class Module:
     def _bound(self) -> frozenset[str]:
         return frozenset().union(*(scope.names for scope in self.scope.subtree()))
 
+    @cached_property
+    def aliases(self) -> frozenset[str]:
+        """Names that may stand for something called otherwise: `from wandb import log as send`, `send = wandb.log`."""
+        found = set()
+        for scope in self.scope.subtree():
+            for name, bindings in scope.names.items():
+                for binding in bindings:
+                    renamed = binding.kind == "from" and binding.name != name
+                    if renamed or (binding.kind == "value" and isinstance(binding.node, ast.Attribute)):
+                        found.add(name)
+        return frozenset(found)
+
     def is_own(self, name: str) -> bool:
         """Whether the file itself binds this name, in any scope."""
         return name in self._bound

@@ -39,8 +39,8 @@ def plan(context: Context) -> None:
         for call in module.calls():
             func = call.func
             last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if last == "__init__" or not last:
-                continue
+            if not last[:1].isupper() and not last.startswith("_"):
+                continue  # classes are capitalised; resolving every call of a large repository is what costs
             names = context.program.resolve(module, func)
             if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):
                 _wire(context, module, call, names)
