@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from instrument.plan import place
 from instrument.plan.bind import fresh_name, moved_text, repeatable
 from instrument.plan.emission import Opening
+from instrument.plan.guards import flag_off_by_default
 
 if TYPE_CHECKING:
     from instrument.plan.mirror import Mirror
@@ -31,6 +32,13 @@ def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
         return
     if _written(mirror, call, opening):
         site.outcome, site.why = "covered", "probe.init opens a run where the tracker opens one"
+        flag = flag_off_by_default(module, call)
+        if flag is not None:
+            mirror.context.note(
+                "warning", "follows-flag",
+                f"{module.code(call.func)} runs only with `{flag}`, which is off by default; Probe follows it",
+                path=module.path, line=site.line, next=f"switch `{flag}` on to record the run",
+            )  # fmt: skip
     else:
         mirror.ask(
             site, "open-by-hand",
