@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instrument.repo.annotations import is_plain
+from instrument.repo.calls import instances
 from instrument.repo.module import Module
-from instrument.repo.resolve import EMPTY, REPO, Box, Value, Values
-from instrument.repo.scopes import AnyFunction, Function, terminal
+from instrument.repo.scopes import AnyFunction, Binding, Function, terminal
+from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, ordered, settled
 
 if TYPE_CHECKING:
     from instrument.repo.names import Program
 
-#: A name that is called from more places than this is looked at in its own file only.
-_MAX_CALLERS = 400
+#: Calls of one name that are looked at, and call sites whose arguments are: the nearest ones.
+_MAX_CANDIDATES = 80
+_MAX_SITES = 24
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 _DATACLASSES = frozenset("dataclass define frozen mutable s attrs pydantic_dataclass".split())
 _FIELD_BASES = frozenset(("typing.NamedTuple", "pydantic.BaseModel", "msgspec.Struct", "flax.struct.PyTreeNode"))
@@ -34,14 +38,41 @@ class CallSite:
     skip: int
 
 
+class Everywhere:
+    """The indices of all modules parsed so far, together."""
+
+    def __init__(self) -> None:
+        self.calls: defaultdict[str, list[tuple[Module, ast.Call]]] = defaultdict(list)
+        self.passed: defaultdict[str, list[tuple[Module, ast.Call]]] = defaultdict(list)
+        self.classes_by_base: defaultdict[str, list[ClassOf]] = defaultdict(list)
+        self.attributes: defaultdict[str, list[tuple[Module, ast.expr, Binding]]] = defaultdict(list)
+
+    def add(self, module: Module) -> None:
+        """Take a module's indices up, names that it imports under another name under both."""
+        index = module.index
+        renamed = {alias: name for name, aliases in index.aliases.items() for alias in aliases}
+        for table, all_of_them in ((index.calls_by_name, self.calls), (index.passed, self.passed)):
+            for name, calls in table.items():
+                pairs = [(module, call) for call in calls]
+                all_of_them[name] += pairs
+                if name in renamed:
+                    all_of_them[renamed[name]] += pairs
+        for name, classes in index.classes_by_base.items():
+            members = [(module, node) for node in classes]
+            self.classes_by_base[name] += members
+            if name in renamed:
+                self.classes_by_base[renamed[name]] += members
+        for name, stores in index.attributes.items():
+            self.attributes[name] += [(module, receiver, binding) for receiver, binding in stores]
+
+
 class Flow:
     """The part of Program that connects definitions to their uses."""
 
     program: Program
 
     def start_flow(self) -> None:
-        self._sites: dict[ast.AST, list[CallSite]] = {}
-        self._under_way: set[ast.AST] = set()
+        self.everywhere = Everywhere()
         self._mro: dict[tuple[ast.ClassDef, Values], list[ClassOf]] = {}
 
     # -- returns -------------------------------------------------------------------------------------------------------
@@ -50,13 +81,15 @@ class Flow:
         """What a call of a function gives: its returns, or a generator, and what its annotation promises."""
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return EMPTY
-        return self.program.memo.get(("returns", function), self._returned, module, function)
+        return self.program.memo.get(("returns", function), self._returned, module, function, hop=1)
 
     def _returned(self, module: Module, function: AnyFunction) -> Values:
         program, scope = self.program, module.index.inner[function]
         results: set[Value] = set()
         if scope.generator:
-            results.add(Box("generator", module, function))
+            results.add(Box("yields", module, function))
+        if not isinstance(function, ast.Lambda) and is_plain(function.returns):
+            return frozenset(results)
         for value in scope.returns:
             results |= program.expr(module, value)
         if isinstance(function, ast.Lambda) or function.returns is None:
@@ -68,7 +101,6 @@ class Flow:
         try:
             return frozenset(value for value in self.returned(module, function) if isinstance(value, str))
         except RecursionError:
-            self.program.memo.reset()
             return frozenset()
 
     # -- parameters ------------------------------------------------------------------------------------------------------
@@ -82,7 +114,7 @@ class Flow:
             classes = program.defined(module, owner)
             assert not isinstance(function, ast.Lambda)
             static = _decorated(function, "classmethod") or function.name in ("__new__", "__init_subclass__")
-            return classes if static else program._instances(classes)
+            return classes if static else instances(classes)
         given = function.args
         listed = [*given.posonlyargs, *given.args]
         results: set[Value] = set()
@@ -97,19 +129,20 @@ class Flow:
             else:
                 default = given.kw_defaults[given.kwonlyargs.index(argument)]
             results |= program.expr(module, default)
-            for site in self.sites(module, function):
-                results |= self.argument(site, position, name)
+            if not (is_plain(argument.annotation) or _is_plain_default(default)):
+                for site in self.nearest(module, function):
+                    results |= self.argument(site, position, name)
         elif given.vararg is not None and given.vararg.arg == name:
             promised = program.annotation(module, outside, given.vararg.annotation)
             if promised:
                 results.add(Box("bag", values=promised))
-            for site in self.sites(module, function):
+            for site in self.nearest(module, function):
                 call = ast.Call(ast.Name("_", ast.Load()), [*site.positional], [])
                 results.add(Box("rest", site.module, self._shared(site, call), start=max(0, len(listed) - site.skip)))
         elif given.kwarg is not None and given.kwarg.arg == name:
-            for site in self.sites(module, function):
+            for site in self.nearest(module, function):
                 results.add(Box("keywords", site.module, site.call))
-        return frozenset(results)
+        return settled(frozenset(results))
 
     def _shared(self, site: CallSite, made: ast.Call) -> ast.Call:
         return site.call if list(site.positional) == site.call.args else made
@@ -133,8 +166,7 @@ class Flow:
             if keyword.arg == name:
                 results |= program.expr(module, keyword.value)
             elif keyword.arg is None:
-                boxes = frozenset(v for v in program.expr(module, keyword.value) if isinstance(v, Box))
-                results |= program.item(boxes, name)
+                results |= program.item(boxes(program.expr(module, keyword.value)), name)
         return frozenset(results)
 
     def field(self, module: Module, owner: ast.ClassDef, name: str) -> Values:
@@ -159,25 +191,25 @@ class Flow:
             else:
                 found = self.sites(module, function)
         except RecursionError:
-            self.program.memo.reset()
             return []
         calls = {site.call: site.module for site in found}
         return [(m, c) for c, m in sorted(calls.items(), key=lambda i: (i[1].path, i[0].lineno, i[0].col_offset))]
 
     def sites(self, module: Module, function: AnyFunction) -> list[CallSite]:
         """The call sites of a function, with their arguments."""
-        known = self._sites.get(function)
-        if known is not None:
-            return known
-        if function in self._under_way:
-            return []
-        self._under_way.add(function)
-        try:
-            found = list(self._find_sites(module, function))
-        finally:
-            self._under_way.discard(function)
-        self._sites[function] = found
+        # Kept with the values: which calls these are can depend on values that are still being computed.
+        found = self.program.memo.get(("sites", function), self._all_sites, module, function, hop=1)
+        return sorted(found, key=lambda site: (site.module.path, site.call.lineno, site.call.col_offset, site.skip))
+
+    def nearest(self, module: Module, function: AnyFunction) -> list[CallSite]:
+        """The call sites that say what is given for parameters: all of them, or the nearest of very many."""
+        found = self.sites(module, function)
+        if len(found) > _MAX_SITES:
+            found = sorted(found, key=lambda site: _distance(module, site.module))[:_MAX_SITES]
         return found
+
+    def _all_sites(self, module: Module, function: AnyFunction) -> frozenset[CallSite]:
+        return frozenset(self._find_sites(module, function))
 
     def _names(self, module: Module, function: AnyFunction) -> set[str]:
         if not isinstance(function, ast.Lambda):
@@ -187,30 +219,40 @@ class Flow:
             return {name for target in parent.targets if (name := terminal(target)) is not None}
         return set()
 
-    def _candidates(self, name: str, *, passed: bool = False) -> Iterator[tuple[Module, ast.Call]]:
-        found = []
-        for module in self.program.having(name):
-            table = module.index.passed if passed else module.index.calls_by_name
-            for spelled in (name, *module.index.aliases.get(name, ())):
-                found += [(module, call) for call in table.get(spelled, ())]
-        if len(found) <= _MAX_CALLERS:
-            yield from found
+    def _candidates(self, module: Module, name: str, *, passed: bool = False) -> list[tuple[Module, ast.Call]]:
+        self.program.load_mentioning(name)
+        found = (self.everywhere.passed if passed else self.everywhere.calls).get(name, [])
+        if len(found) <= _MAX_CANDIDATES:
+            return found[:]
+        return sorted(found, key=lambda pair: _distance(module, pair[0]))[:_MAX_CANDIDATES]
 
     def _find_sites(self, module: Module, function: AnyFunction) -> Iterator[CallSite]:
         program = self.program
         own = f"{REPO}{module.dotted}.{module.qualname(function)}"
         method = module.index.inner[function].self_name is not None
-        for name in self._names(module, function):
-            for caller, call in self._candidates(name):
+        for name in sorted(self._names(module, function)):
+            for caller, call in self._candidates(module, name):
+                if self._other_class(caller, call, module, function):
+                    continue
                 if own in program.expr(caller, call.func):
                     skip = 1 if method and not self._unbound(caller, call.func, function) else 0
                     yield CallSite(caller, call, tuple(call.args), tuple(call.keywords), skip)
-            for caller, call in self._candidates(name, passed=True):
+            for caller, call in self._candidates(module, name, passed=True):
                 yield from self._handed_on(caller, call, own, 1 if method else 0)
         if method and not isinstance(function, ast.Lambda) and function.name in _CONSTRUCTORS:
             owner = module.enclosing_class(function)
             if owner is not None:
                 yield from self.class_sites(module, owner, function)
+
+    def _other_class(self, caller: Module, call: ast.Call, module: Module, function: AnyFunction) -> bool:
+        """Whether `super().__init__(...)` stands in a class that has nothing to do with a constructor's own."""
+        func = call.func
+        if not isinstance(func, ast.Attribute) or getattr(function, "name", None) not in _CONSTRUCTORS:
+            return False
+        owner, around = module.enclosing_class(function), caller.enclosing_class(call)
+        if owner is None or terminal(func.value) is not None:
+            return terminal(func.value) != owner.name if owner is not None else False
+        return all(around is not member for _, member in self.subclasses(module, owner))
 
     def _unbound(self, module: Module, func: ast.expr, function: AnyFunction) -> bool:
         """Whether a method is called on its class (`Base.__init__(self, x)`)."""
@@ -219,7 +261,7 @@ class Flow:
         receiver = self.program.expr(module, func.value)
         return any(
             isinstance(value, str) and any(isinstance(node, ast.ClassDef) for _, node in self.program.entities(value))
-            for value in receiver
+            for value in ordered(receiver)
         )
 
     def class_sites(self, module: Module, owner: ast.ClassDef, constructor: Function | None) -> Iterator[CallSite]:
@@ -228,8 +270,8 @@ class Flow:
         own = f"{REPO}{module.dotted}.{module.qualname(owner)}"
         family = [(module, owner), *self.subclasses(module, owner)]
         seen: set[ast.Call] = set()
-        for name in {member.name for _, member in family} | {"cls"}:
-            for caller, call in self._candidates(name):
+        for name in sorted({member.name for _, member in family} | {"cls"}):
+            for caller, call in self._candidates(module, name):
                 values = program.expr(caller, call.func)
                 if call in seen or own not in values:
                     continue
@@ -240,7 +282,7 @@ class Flow:
 
     def _constructs(self, values: Values, constructor: Function) -> bool:
         """Whether calling one of these classes runs this constructor."""
-        for value in self.most_derived(values):
+        for value in ordered(self.most_derived(values)):
             for owner, node in self.program.entities(value) if isinstance(value, str) else ():
                 if isinstance(node, ast.ClassDef):
                     for base_module, base in self.mro(owner, node):
@@ -305,21 +347,18 @@ class Flow:
         while stack:
             owner, current = stack.pop()
             own = f"{REPO}{owner.dotted}.{owner.qualname(current)}"
-            for other in program.having(current.name):
-                for spelled in (current.name, *other.index.aliases.get(current.name, ())):
-                    for candidate in other.index.classes_by_base.get(spelled, ()):
-                        if candidate is node or candidate in found:
-                            continue
-                        if own in program.defined(other, candidate):
-                            found[candidate] = other
-                            stack.append((other, candidate))
+            program.load_mentioning(current.name)
+            for other, candidate in self.everywhere.classes_by_base.get(current.name, [])[:]:
+                if candidate is not node and candidate not in found and own in program.defined(other, candidate):
+                    found[candidate] = other
+                    stack.append((other, candidate))
         return [(owner, current) for current, owner in found.items()]
 
     def most_derived(self, values: Values) -> Values:
         """The values without classes (and instances) that are only there as bases of others among them."""
         program = self.program
         covered: set[str] = set()
-        for value in values:
+        for value in ordered(values):
             if isinstance(value, str) and value.startswith(REPO):
                 suffix = "()" if value.endswith("()") else ""
                 for owner, node in program.entities(value.removesuffix("()")):
@@ -331,6 +370,16 @@ class Flow:
 
 
 _APPLIERS = frozenset("partial submit run_in_executor to_thread call_soon call_later map imap starmap run remote".split())
+
+
+def _distance(module: Module, other: Module) -> int:
+    if module is other:
+        return 0
+    return 1 if module.path.rpartition("/")[0] == other.path.rpartition("/")[0] else 2
+
+
+def _is_plain_default(default: ast.expr | None) -> bool:
+    return isinstance(default, ast.Constant) and default.value is not None
 
 
 def _decorated(function: AnyFunction, name: str) -> bool:

@@ -105,12 +105,12 @@ class Finder:
 
     def below(self, root: str, parts: list[str]) -> str | None:
         """The module `parts` starting in a folder: a package's `__init__.py`, a file, or a plain folder."""
-        base = _join(root, "/".join(parts))
+        base = _join(root, "/".join(parts)) if parts else root
         if self.is_package(base):
-            return base + "/__init__.py"
+            return _join(base, "__init__.py")
         if base + ".py" in self.files:
             return base + ".py"
-        return base if base in self.folders and base else None
+        return base if base in self.folders else None
 
     def _search_path(self, path: str) -> list[str]:
         folder, top = _folder(path), self.top(path)
@@ -140,14 +140,14 @@ class Finder:
             return False
         return bool(re.search(rb"^[ \t]*(?:import|from)[ \t]+" + re.escape(name.encode()) + rb"\b", data, re.MULTILINE))
 
-    def relative(self, path: str, level: int, dotted: str) -> tuple[str, str] | None:
-        """Where `from ..dotted import` leads: (folder, dotted) to look below, None above the repository."""
+    def relative(self, path: str, level: int) -> str | None:
+        """The folder that `from ..` of this level leads to; None above the repository."""
         folder = _folder(path)
         for _ in range(level - 1):
             if not folder:
                 return None
             folder = _folder(folder)
-        return folder, dotted
+        return folder
 
 
 def _within(path: str, folder: str) -> bool:

@@ -15,25 +15,31 @@ Nothing is run or imported; files are parsed when they are needed, once each.
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 
 from instrument.errors import SourceError
+from instrument.repo.annotations import Annotations
+from instrument.repo.calls import Calls
+from instrument.repo.containers import Containers
 from instrument.repo.flow import Flow
 from instrument.repo.imports import Finder
 from instrument.repo.module import Module
-from instrument.repo.resolve import EMPTY, REPO, Memo, Resolver, Values
+from instrument.repo.memo import Memo
+from instrument.repo.resolve import Expressions
 from instrument.repo.scan import Repository
-from instrument.repo.scopes import Binding, Definition, Scope, adopt
+from instrument.repo.scopes import Binding, Definition
 from instrument.repo.source import PythonSource
+from instrument.repo.values import EMPTY, REPO, Values
 
 __all__ = ["Module", "Program"]
 
 _STAR = re.compile(rb"import\s*\(?\s*\*")
 
 
-class Program(Flow, Resolver):
+class Program(Expressions, Calls, Containers, Annotations, Flow):
     """All of a repository's Python, as far as it has been asked about."""
 
     def __init__(self, repo: Repository) -> None:
@@ -47,9 +53,9 @@ class Program(Flow, Resolver):
         self._entities: defaultdict[str, list[tuple[Module, Definition | ast.Lambda]]] = defaultdict(list)
         self._paths: dict[str, str] = {}
         self._stars: dict[str, bool] = {}
-        self._having: dict[str, list[str]] = {}
-        self._annotations: dict[ast.AST, ast.expr | None] = {}
+        self._sought: set[str] = set()
         self.start_flow()
+        self.start_annotations()
 
     # -- files -----------------------------------------------------------------------------------------------------------
 
@@ -60,6 +66,9 @@ class Program(Flow, Resolver):
             return known
         if path in self.errors:
             raise self.errors[path]
+        # Trees are many small objects that all stay: collecting garbage while they are made costs a third of the time.
+        collecting = gc.isenabled()
+        gc.disable()
         try:
             source = self.repo.source(path)
             if not isinstance(source, PythonSource):
@@ -69,10 +78,15 @@ class Program(Flow, Resolver):
         except SourceError as error:
             self.errors[path] = error
             raise
+        finally:
+            if collecting:
+                gc.enable()
         self._modules[path] = made
         self._paths[REPO + made.dotted] = path
         for qualname, node in made.definitions:
             self._entities[f"{REPO}{made.dotted}.{qualname}"].append((made, node))
+        self.everywhere.add(made)
+        self.memo.spend(len(made.index.parents) // 200)
         return made
 
     def modules(self, *needles: bytes, suffixes: tuple[str, ...] = (".py", ".ipynb")) -> list[Module]:
@@ -107,17 +121,17 @@ class Program(Flow, Resolver):
             self._stars[path] = bool(_STAR.search(data))
         return self._stars[path]
 
-    def having(self, name: str) -> list[Module]:
-        """The modules in which a name could be used: those parsed so far, and scanned files that contain it."""
-        if name not in self._having:
-            self._having[name] = self.repo.having(name.encode(), suffixes=(".py", ".ipynb"))
-        for path in self._having[name]:
+    def load_mentioning(self, name: str) -> None:
+        """Parse the scanned files in which a name could be used."""
+        if name in self._sought:
+            return
+        self._sought.add(name)
+        for path in self.repo.having(name.encode(), suffixes=(".py", ".ipynb")):
             if path not in self._modules and path not in self.errors:
                 try:
                     self.module(path)
                 except SourceError:
                     continue
-        return self.loaded
 
     def module_name(self, path: str) -> str:
         """The qualified name of a file or folder as a module."""
@@ -150,7 +164,6 @@ class Program(Flow, Resolver):
         try:
             return self.expr(module, expression)
         except RecursionError:
-            self.memo.reset()
             return EMPTY
 
     def elements(self, module: Module, expression: ast.AST) -> frozenset[str]:
@@ -158,7 +171,6 @@ class Program(Flow, Resolver):
         try:
             values = self.iterate(self.expr(module, expression))
         except RecursionError:
-            self.memo.reset()
             return frozenset()
         return frozenset(value for value in values if isinstance(value, str))
 
@@ -175,7 +187,6 @@ class Program(Flow, Resolver):
         try:
             named = self.most_derived(frozenset(v for v in self.expr(module, expression) if isinstance(v, str)))
         except RecursionError:
-            self.memo.reset()
             return []
         return [
             (owner, node)
@@ -184,22 +195,11 @@ class Program(Flow, Resolver):
             if not isinstance(node, ast.Lambda)
         ]
 
-    def parsed(self, module: Module, scope: Scope, node: ast.Constant) -> ast.expr | None:
-        """A string annotation as an expression of the file."""
-        if node not in self._annotations:
-            expression: ast.expr | None = None
-            try:
-                expression = ast.parse(str(node.value).strip(), mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                pass
-            else:
-                adopt(expression, node, scope, module.index)
-            self._annotations[node] = expression
-        return self._annotations[node]
-
     def stores(self, module: Module, name: str, values: Values) -> Iterable[tuple[Module, ast.expr, Binding]]:
         """`receiver.name = ...` in the files where that could be done to one of these values."""
-        ours = any(isinstance(value, str) and value.startswith(REPO) for value in values)
-        for owner in self.loaded if ours else (module,):
-            for receiver, binding in owner.index.attributes.get(name, ()):
-                yield owner, receiver, binding
+        stores = self.everywhere.attributes.get(name)
+        if not stores:
+            return ()
+        if any(isinstance(value, str) and value.startswith(REPO) for value in values):
+            return tuple(stores)
+        return [store for store in stores if store[0] is module]
