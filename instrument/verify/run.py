@@ -204,7 +204,8 @@ def _end(process: subprocess.Popen[bytes], group: Group, outcome: Outcome, reque
     left: list[Member] = []
     if process.poll() is None:
         for number, seconds in ((signal.SIGINT, request.grace), (signal.SIGTERM, request.grace / 2)):
-            group.signal(number, everyone=number is signal.SIGTERM)
+            # The group alone: what a tracker started in a session of its own (wandb-core) must outlive the trainer.
+            group.signal(number)
             try:
                 process.wait(timeout=seconds)
                 break
