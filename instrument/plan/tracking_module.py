@@ -222,7 +222,10 @@ class TrackingModule:
         sibling = f"{folder}/{NAME}.py" if folder else f"{NAME}.py"
         if top is None:
             namespace = self._namespace(module, folder)
-            return _Place(sibling, namespace) if namespace else _Place(sibling, "")
+            if namespace:
+                return _Place(sibling, namespace)
+            # `python -m scripts.train` and `python scripts/train.py` are both usual where the root is importable.
+            return _Place(sibling, folder.replace("/", "."), either=True) if self._at_root(module, folder) else _Place(sibling, "")
         package = top.rsplit("/", 1)[-1]
         relative, absolute = _imports_of(module, package)
         in_package = f"{top}/{NAME}.py"
@@ -234,9 +237,25 @@ class TrackingModule:
         dotted = ".".join([package, *folder[len(top) :].strip("/").split("/")]).strip(".")
         return _Place(sibling, dotted, either=True)
 
+    def _at_root(self, module: Module, folder: str) -> bool:
+        """Whether a script in a folder imports what stands at the root, and nothing that stands beside it."""
+        if not folder or not all(part.isidentifier() for part in folder.split("/")):
+            return False
+        exists, found = self._context.repo.exists, False
+        for name in _absolute_imports(module):
+            top = name.split(".")[0]
+            if exists(f"{folder}/{top}.py") or exists(f"{folder}/{top}"):
+                return False
+            found |= exists(f"{top}.py") or exists(top)
+        return found
+
     def _namespace(self, module: Module, folder: str) -> str:
         """The dotted folder by which files outside a package are imported from the root, if they are."""
-        if not folder or _runs_as_script(module):
+        if not folder or not all(part.isidentifier() for part in folder.split("/")):
+            return ""
+        if any(name.startswith(folder.replace("/", ".") + ".") for name in _absolute_imports(module)):
+            return folder.replace("/", ".")  # it imports its own neighbours that way
+        if _runs_as_script(module):
             return ""
         dotted = folder.replace("/", ".")
         stem = module.path.rpartition("/")[2].removesuffix(".py")
@@ -296,6 +315,16 @@ def _imports_of(module: Module, package: str) -> tuple[bool, bool]:
         elif isinstance(node, ast.Import):
             absolute |= any(a.name.split(".")[0] == package for a in node.names)
     return relative, absolute
+
+
+def _absolute_imports(module: Module) -> list[str]:
+    names = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            names += [item.name for item in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names.append(node.module)
+    return names
 
 
 def _runs_as_script(module: Module) -> bool:
