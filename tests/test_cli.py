@@ -192,6 +192,14 @@ def test_a_saved_plan_is_applied_only_to_the_same_sources(demo: Path, tmp_path: 
     assert "probe" in file.read_text()
 
 
+def test_a_saved_plan_may_be_a_part_of_what_there_is_to_do(demo: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    tool("diff", ".", "--only", "*.py", "--plan", str(plan), cwd=demo)
+    done = tool("apply", ".", "--yes", "--plan", str(plan), cwd=demo)
+    assert done.returncode == 0, done.stderr
+    assert "probe" in (demo / "train.py").read_text() and "probe" not in (demo / "requirements.txt").read_text()
+
+
 def test_patch_and_markdown_files(demo: Path, tmp_path: Path) -> None:
     done = tool("diff", ".", "--patch", str(tmp_path / "p"), "--markdown", str(tmp_path / "m"), cwd=demo)
     assert done.returncode == 0 and done.stdout == ""

@@ -187,8 +187,8 @@ def test_json_is_stable_and_complete(tmp_path: Path) -> None:
     one = json_report.document("detect", "found", _plan(tmp_path))
     two = json_report.document("detect", "found", _plan(tmp_path))
     assert json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
-    assert one["schema"] == "instrument.report/1"
-    assert [edit["line"] for edit in one["files"][0]["edits"]] == [2, 3]
+    assert one["schema"] == "instrument.report/1" and one["plan"]["schema"] == "instrument.plan/1"
+    assert [edit["line"] for edit in one["plan"]["edits"]] == [2, 3]
     assert one["left_alone"] == [{"path": "third_party/x.py", "kind": "vendored"}]
 
 

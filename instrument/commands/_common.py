@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from instrument.plan.context import Options
     from instrument.plan.model import Plan
     from instrument.repo.scan import Repository
+    from instrument.report.summary import Summary
     from instrument.report.terminal import Screen
     from instrument.settings import Settings
 
@@ -256,13 +257,15 @@ def guarded(ask: Ask, work: Callable[[], int]) -> int:
         return COULD_NOT
 
 
-def proved(ask: Ask, plan: Plan) -> list[FileChange]:
-    """The files that a plan changes, after every proof was made. Raises ProofError or ConflictError."""
+def proved(
+    ask: Ask, plan: Plan, replan: Callable[[Repository], Plan] | None = None
+) -> tuple[Summary, list[FileChange]]:
+    """A plan's summary and the files it changes, after every proof was made. Raises ProofError or ConflictError."""
     from instrument.patch.diff import changes
     from instrument.patch.proofs import prove
+    from instrument.report.summary import Summary
 
-    prove(ask.repo, plan, ask.replan)
-    return changes(ask.repo, plan)
+    return Summary(plan, ask.repo, prove(ask.repo, plan, replan or ask.replan)), changes(ask.repo, plan)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,7 +54,8 @@ def apply(
         return COULD_NOT if summary.blocked else DONE
     if not allow_dirty:
         _refuse_dirty(repo, plan)
-    text = patch(proved(ask, plan), git_prefix(repo))
+    summary, changes = proved(ask, plan, _same_scope(ask, plan) if plan_file else ask.replan)
+    text = patch(changes, git_prefix(repo))
     if patch_file is not None:
         write_file(patch_file, text)
     if not yes:
@@ -84,6 +86,20 @@ def _loaded(ask: Ask, file: Path) -> Plan:
     except OSError as error:
         raise InstrumentError(f"can't be read: {error.strerror}", path=str(file)) from None
     return load(data, ask.repo)
+
+
+def _same_scope(ask: Ask, saved: Plan) -> Callable[[Repository], Plan]:
+    """Planning again for a saved plan, which may be part of what there is to do: only what it was about counts."""
+
+    def replan(repo: Repository) -> Plan:
+        plan = ask.replan(repo)
+        scope = {(edit.path, edit.rule) for edit in saved.edits}
+        plan.edits = [edit for edit in plan.edits if (edit.path, edit.rule) in scope]
+        created = {new.path for new in saved.new_files}
+        plan.new_files = [new for new in plan.new_files if new.path in created]
+        return plan
+
+    return replan
 
 
 def _tell(ask: Ask, summary: Summary, outcome: str) -> None:

@@ -27,7 +27,8 @@ def check(
 ) -> int:
     """For CI: exit 1 if anything is left to do.
 
-    Exit 0 means that every metric that can reach Probe does; 1 that `apply` would change something. Questions and refusals are told, but are no failure: nothing that this tool does would settle them.
+    Exit 0 means that every metric that can reach Probe does; 1 that `apply` would change something. Questions and
+    refusals are told, but are no failure: nothing that this tool does would settle them.
     """
     from instrument.report.summary import Summary
 

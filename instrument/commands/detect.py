@@ -10,7 +10,7 @@ ORDER = 10
 
 
 def register(app: typer.Typer) -> None:
-    command(app, example="instrument detect ~/src/trl --json | jq .shapes")(detect)
+    command(app, example="instrument detect ~/src/trl --json | jq .plan.shapes")(detect)
 
 
 def detect(ask: Ask) -> int:

@@ -37,11 +37,9 @@ def diff(
     means goes to stderr. Every proof is made before anything is shown.
     """
     from instrument.patch.diff import git_prefix, patch
-    from instrument.report.summary import Summary
 
     plan = ask.plan()
-    summary = Summary(plan, ask.repo)
-    changes = proved(ask, plan)
+    summary, changes = proved(ask, plan)
     text = patch(changes, git_prefix(ask.repo))
     if plan_file is not None:
         from instrument.patch.planfile import save

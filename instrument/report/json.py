@@ -15,61 +15,20 @@ SCHEMA = "instrument.report/1"
 
 
 def document(command: str, outcome: str, summary: Summary, **more: Any) -> dict[str, Any]:
-    """What a command found and did. `outcome` is done, clean, found or refused; `more` are the command's own keys."""
+    """What a command found and did. `outcome` is done, clean, found or refused; `more` are the command's own keys.
+
+    `plan` in it is a whole plan document (`instrument.plan/1`), as `instrument apply --plan` takes it.
+    """
+    from instrument.patch.planfile import save
+
     plan = summary.plan
     return {
         "schema": SCHEMA,
         "command": command,
         "outcome": outcome,
-        "root": plan.root,
-        "shapes": dict(plan.shapes),
-        "files": [
-            {
-                "path": change.path,
-                "new": change.new is not None,
-                "reason": change.new.reason if change.new else None,
-                "edits": [
-                    {
-                        "line": summary.line(edit),
-                        "start": edit.start,
-                        "end": edit.end,
-                        "text": edit.text,
-                        "reason": edit.reason,
-                        "rule": edit.rule,
-                        "applicability": edit.applicability,
-                        "group": edit.group,
-                    }
-                    for edit in sorted(change.edits, key=lambda edit: edit.start)
-                ],
-            }
-            for change in summary.files
-        ],
-        "sites": [
-            {
-                "rule": site.rule,
-                "kind": site.kind,
-                "path": site.path,
-                "line": site.line,
-                "what": site.what,
-                "process": site.process,
-                "outcome": site.outcome,
-                "strategy": site.strategy,
-                "why": site.why,
-            }
-            for site in plan.sites
-        ],
-        "notes": [
-            {
-                "level": note.level,
-                "code": note.code,
-                "message": note.message,
-                "path": note.path,
-                "line": note.line,
-                "next": note.next,
-            }
-            for note in plan.notes
-        ],
-        "passed_over": [{"strategy": strategy, "why": why} for strategy, why in plan.passed_over],
+        "target": str(summary.repo.target),
+        "plan": json.loads(save(plan, summary.repo)),
+        "proofs": [{"name": proof.name, "path": proof.path, "notes": list(proof.notes)} for proof in summary.proofs],
         "left_alone": [{"path": path, "kind": kind} for path, kind in summary.skipped],
         "next": [{"action": action, "why": why} for action, why in summary.next_steps(outcome == "done")],
         "files_seen": plan.files_seen,

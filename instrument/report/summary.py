@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from instrument.plan.edits import Edit, NewFile
 from instrument.plan.model import Note, Outcome, Plan, Site
 
 if TYPE_CHECKING:
+    from instrument.patch.proofs import Proof
     from instrument.repo.scan import Repository
 
 #: How outcomes are named for people, in the order they are told.
@@ -51,11 +53,12 @@ class Touched:
 
 
 class Summary:
-    """A plan with what can be read off it. `repo` gives line numbers and what was left alone."""
+    """A plan with what can be read off it. `repo` gives line numbers; `proofs` are those that were made of it."""
 
-    def __init__(self, plan: Plan, repo: Repository) -> None:
+    def __init__(self, plan: Plan, repo: Repository, proofs: Sequence[Proof] = ()) -> None:
         self.plan = plan
         self.repo = repo
+        self.proofs = proofs
 
     @cached_property
     def shapes(self) -> list[tuple[str, str]]:

@@ -161,6 +161,7 @@ def write_plan(screen: Screen, summary: Summary, *, verbose: bool = False, appli
         screen.line("already instrumented, nothing more to do" if summary.already else "nothing to do", "bold")
     else:
         _changes(screen, summary, verbose, applied)
+        _proofs(screen, summary, verbose)
     _places(screen, summary, verbose)
     for title, level, style in (
         ("To decide", "question", "yellow"),
@@ -224,6 +225,18 @@ def _changes(screen: Screen, summary: Summary, verbose: bool, applied: bool) -> 
             screen.paragraph(f"{reason} ({plural(count, 'file')})" if count > 1 else reason, indent="    ", first="  ")
         if len(reasons) > _MAX_REASONS:
             screen.line(f"  and {plural(len(reasons) - _MAX_REASONS, 'more reason')} (-v shows all)", "dim")
+
+
+def _proofs(screen: Screen, summary: Summary, verbose: bool) -> None:
+    if not summary.proofs:
+        return
+    screen.heading("Proved before anything is written")
+    names = dict.fromkeys(proof.name for proof in summary.proofs)
+    files = {proof.path for proof in summary.proofs if proof.path}
+    screen.paragraph(f"{', '.join(names)}: {plural(len(files), 'file')}", indent="    ", first="  ")
+    for proof in summary.proofs if verbose else ():
+        for note in proof.notes:
+            screen.paragraph(f"{proof.path}: {note}" if proof.path else note, indent="      ", first="    ")
 
 
 def _shortest_list(files: Sequence[Touched]) -> list[Touched]:
