@@ -43,12 +43,16 @@ class Moves:
         self._parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self._names = self._find(tree)
         groups: dict[int, tuple[ast.AST, dict[int, int]]] = {}
+        bindings: list[ast.Assign | ast.NamedExpr] = []
         for name in self._names.values():
-            whole, binding, value = self._binding(name)
-            self.values[id(name)] = value
+            whole, binding = self._binding(name)
+            bindings.append(binding)
+            self.values[id(name)] = binding.value
             groups.setdefault(id(whole), (whole, {}))[1][id(name)] = source.start(binding)
         for whole, bound in groups.values():
             self._check_order(whole, bound)
+        for binding in bindings:  # what is left of it, when it is judged as inserted code, is the name alone
+            binding.value = ast.copy_location(ast.Constant(value=None), binding.value)
 
     def _find(self, tree: ast.Module) -> dict[int, ast.Name]:
         wanted = {(span.start, span.end): span for span in self._spans.moved}
@@ -62,8 +66,8 @@ class Moves:
             self._fail(f"«{span.text}» was to stand for an expression, but is no name there", span.start)
         return found
 
-    def _binding(self, name: ast.Name) -> tuple[ast.AST, ast.AST, ast.expr]:
-        """What the name is evaluated in (a statement, or one side of a pair), where it is bound, and to what."""
+    def _binding(self, name: ast.Name) -> tuple[ast.AST, ast.Assign | ast.NamedExpr]:
+        """What the name is evaluated in (a statement, or one side of a pair), and where it is bound."""
         node: ast.AST = name
         while not isinstance(node, ast.stmt):
             parent = self._parents[id(node)]
@@ -71,18 +75,18 @@ class Moves:
                 for item in parent.elts[: parent.elts.index(node)]:
                     for walrus in _walruses(item):
                         if _is_name(walrus.target, name.id) and self._inserted(walrus):
-                            return node, walrus, walrus.value
+                            return node, walrus
             node = parent
-        return (node, *self._assignment(name, node))
+        return node, self._assignment(name, node)
 
-    def _assignment(self, name: ast.Name, stmt: ast.stmt) -> tuple[ast.AST, ast.expr]:
+    def _assignment(self, name: ast.Name, stmt: ast.stmt) -> ast.Assign:
         suite = _suite(self._parents[id(stmt)], stmt)
         at = self._source.start(name)
         for other in reversed(suite[: suite.index(stmt)]):
             if not self._inserted(other):
                 break
             if isinstance(other, ast.Assign) and len(other.targets) == 1 and _is_name(other.targets[0], name.id):
-                return other, other.value
+                return other
             if _changes(other, name.id):
                 self._fail(f"«{name.id}» is changed between its assignment and its use", at)
         self._fail(f"«{name.id}» stands for an expression, but is not assigned in the same block just above", at)
