@@ -60,8 +60,6 @@ def plan(context: Context) -> None:
     done = {fork.tracker.path for fork in forks if _wire(context, fork)}
     if forks:
         _facade.claim_trackers(context, NAME, [fork.tracker for fork in forks])
-    if done:
-        _forward_token(context)
     imported = False
     for found in _facade.calls(context, (b"tracking_utils", b"init_tracking"), done, _TRACKER):
         site = found.site(context, NAME)
@@ -137,10 +135,10 @@ def _wire(context: Context, fork: Fork) -> bool:
 def _registered(module: Module, function: AnyFunction) -> bool:
     """Whether the registry has an entry for Probe, or `register` is called in the function."""
     for stmt in module.tree.body:
-        if isinstance(stmt, ast.Assign | ast.AnnAssign) and isinstance(stmt.value, ast.Dict):
-            target = stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.target
-            keys = [key.value for key in stmt.value.keys if isinstance(key, ast.Constant)]
-            if isinstance(target, ast.Name) and target.id == REGISTRY and "probe" in keys:
+        if not isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inside = list(ast.walk(stmt))
+            named = any(isinstance(node, ast.Name) and node.id == REGISTRY for node in inside)
+            if named and any(isinstance(node, ast.Constant) and node.value == "probe" for node in inside):
                 return True
     return any(_is_register(node) for node in ast.walk(function))
 
@@ -149,36 +147,6 @@ def _is_register(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     return isinstance(node.func, ast.Attribute | ast.Name) and ast.unparse(node.func).split(".")[-1] == "register"
-
-
-def _forward_token(context: Context) -> None:
-    """Miles submits jobs from Python too, with the variables that it lists: the driver needs Probe's among them."""
-    for module in context.modules(b"ray job submit"):
-        for node in ast.walk(module.tree):
-            holder = module.parent(node)
-            if not isinstance(node, ast.DictComp) or not isinstance(holder, ast.Dict):
-                continue
-            # **{k: os.environ[k] for k in ("NCCL_SOCKET_IFNAME", ...) if k in os.environ},
-            guarded = any(module.code(test).endswith("os.environ") for test in node.generators[0].ifs)
-            if not guarded or not module.code(node.value).startswith("os.environ["):
-                continue
-            site = context.site(NAME, "launch", module, node, "ray job submit", process="submitter")
-            if "PROBE_TOKEN" in module.code(holder):
-                site.outcome, site.why = "already", "the token is handed on"
-                continue
-            source = module.source
-            comma = source.text.find(",", module.end(node), module.end(holder))
-            lead = source.line_start(source.line_of(module.start(node)))
-            indent = source.text[lead : module.start(node) - 2]
-            if comma < 0 or indent.strip():
-                site.outcome, site.why = "asked", "PROBE_TOKEN must be among these variables"
-                continue
-            line = '**{k: os.environ[k] for k in ("PROBE_TOKEN", "PROBE_RUN_ID", "PROBE_BASE_URL") if k in os.environ},'
-            context.edit(
-                module.path, comma + 1, comma + 1, f"{source.newline}{indent}{line}", rule=NAME, applicability="review",
-                reason="hand Probe's variables to the job; Miles prints the command with them, as with --wandb-key",
-            )  # fmt: skip
-            site.outcome, site.why = "covered", "Probe's variables reach the job where they are set"
 
 
 def settings(context: Context) -> str:
@@ -255,5 +223,5 @@ def _insert(context: Context, module: Module, point: Insertion, reason: str) -> 
 
 
 RULE = Rule(
-    name=NAME, title="Miles", needles=(b"init_tracking", b"tracking_utils", b"ray job submit"), plan=plan, order=100
+    name=NAME, title="Miles", needles=(b"init_tracking", b"tracking_utils"), plan=plan, order=100
 )
