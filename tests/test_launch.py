@@ -124,7 +124,8 @@ def _without(call: list[str]) -> list[str]:
         if word == "probe-research" or re.fullmatch(r"(-e|--[\w-]+=)PROBE_TOKEN(=.*)?", word):
             continue
         kept.append(re.sub(r"\s", "", _ADDED.sub("", word)))
-    return kept
+    # An environment that was added as a whole.
+    return [word for word in kept if word != '--runtime-env-json={"env_vars":{}}']
 
 
 def _calls(root: Path, script: Path, tmp_path: Path, token: str | None = "t1") -> list[list[str]]:

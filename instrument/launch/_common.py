@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from instrument.errors import SourceError
 from instrument.launch._shell import Script, is_shell, read_script
-from instrument.launch._text import Located
+from instrument.launch._text import Left, Located
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -66,6 +66,17 @@ def scripts(ctx: Context, *needles: bytes) -> list[tuple[str, Script]]:
             cache[path] = read_script(source.text)
         found.append((path, cache[path]))
     return found
+
+
+def settled(script: Script, located: Located) -> Located:
+    """What was found, as questions only where the grammar did not take the whole script."""
+    if not script.errors or not located.insertions:
+        return located
+    asked = [
+        Left(item.offset, "not-understood", f"left alone ({item.what}): the script has syntax that is not understood")
+        for item in located.insertions
+    ]
+    return Located(left=[*located.left, *asked], present=located.present)
 
 
 def record(

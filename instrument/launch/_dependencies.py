@@ -11,11 +11,11 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from instrument.launch._common import ORDER, covered, readable, record
-from instrument.launch._names import CLASSES, FRAMEWORKS, LIBRARIES, PACKAGE, TRACKERS, VIEWERS
+from instrument.launch._names import CLASSES, PACKAGE, TIERS, TRACKERS
 from instrument.launch._text import Located
 from instrument.plan.rules import Rule
 
@@ -46,7 +46,8 @@ class DependencyKind:
 _COMMON = frozenset(("numpy", "scikit-learn", "ray", "keras", "aim", "composer", "neptune"))
 NEEDLES = tuple(
     name.replace("-", "_" if name.startswith("pytorch") else "-").encode()
-    for name in (*TRACKERS, *VIEWERS, *FRAMEWORKS, *LIBRARIES)
+    for names in CLASSES
+    for name in names
     if name not in _COMMON
 )
 
@@ -121,20 +122,33 @@ def _select(ctx: Context) -> Selected:
             else:
                 shared.append((path, kind, source))
     level = _levels(ctx)
-    for rank, names in enumerate(CLASSES):
-        found = [(path, kind, kind.locate(source, names)) for path, kind, source in shared]
-        found = [entry for entry in found if entry[2].anything]
-        serving = _serving([(path, kind) for path, kind, _ in found], targets, level)
-        for path, kind, located in found:
-            if path not in serving:
-                continue
-            if rank and not kind.declares:
-                # A framework may be installed in many commands of one file; once is enough.
-                located.insertions = [] if located.present else located.insertions[:1]
-            chosen[path, kind.name] = located
-        if serving:
+    for tier in TIERS:
+        found: list[_Found] = []
+        for path, kind, source in shared:
+            for rank, names in enumerate(tier):
+                located = kind.locate(source, names)
+                if located.anything:
+                    if not kind.declares and tier is not TRACKERS:
+                        # A framework may be installed in many commands of one file; once is enough.
+                        located.insertions = [] if located.present else located.insertions[:1]
+                    found.append(_Found(path, kind, rank, located))
+                    break
+        serving, served = _serving(found, targets, level)
+        for entry in serving:
+            chosen.setdefault((entry.path, entry.kind.name), entry.located)
+        # Code whose tracker is installed somewhere needs no further anchor.
+        targets = targets - served
+        if not targets:
             break
     return chosen
+
+
+class _Found(NamedTuple):
+    path: str
+    kind: DependencyKind
+    #: The place of its best anchor in the tier.
+    rank: int
+    located: Located
 
 
 def _levels(ctx: Context) -> Callable[[str], str]:
@@ -157,26 +171,39 @@ def _levels(ctx: Context) -> Callable[[str], str]:
 
 
 def _serving(
-    found: Sequence[tuple[str, DependencyKind]], targets: frozenset[str], level: Callable[[str], str]
-) -> set[str]:
-    """The files that install for covered code: declaring ones at the nearest level above it, commands at any."""
-    serving: set[str] = set()
-    by_level: dict[str, list[str]] = {}
-    for path, kind in found:
-        if kind.declares:
-            by_level.setdefault(level(path), []).append(path)
-        elif any(_below(target, level(path)) for target in targets):
-            serving.add(path)
+    found: Sequence[_Found], targets: frozenset[str], level: Callable[[str], str]
+) -> tuple[list[_Found], set[str]]:
+    """The files that install for covered code, and the code that is so served.
+
+    Declaring files serve at the nearest level above the code, commands at any; in both only those with the best anchor
+    there: where one file names W&B, another that only names MLflow as an extra is left alone.
+    """
+    serving: list[_Found] = []
+    served: set[str] = set()
+    by_level: dict[str, list[_Found]] = {}
+    commands: list[_Found] = []
+    for entry in found:
+        if entry.kind.declares:
+            by_level.setdefault(level(entry.path), []).append(entry)
+        else:
+            commands.append(entry)
     for target in targets:
         folder = target.rpartition("/")[0]
-        while True:
-            if folder in by_level:
-                serving.update(by_level[folder])
-                break
-            if not folder:
-                break
+        while folder and folder not in by_level:
             folder = folder.rpartition("/")[0]
-    return serving
+        if folder in by_level:
+            serving += _best(by_level[folder])
+            served.add(target)
+        above = _best([entry for entry in commands if _below(target, level(entry.path))])
+        if above:
+            serving += above
+            served.add(target)
+    return serving, served
+
+
+def _best(entries: list[_Found]) -> list[_Found]:
+    best = min((entry.rank for entry in entries), default=0)
+    return [entry for entry in entries if entry.rank == best]
 
 
 def _below(path: str, folder: str) -> bool:

@@ -7,6 +7,11 @@ import re
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
+def is_makefile(path: str) -> bool:
+    """Whether a file is one for make, by its name."""
+    return bool(re.fullmatch(r"(GNU)?[Mm]akefile(\.\w+)?|.*\.mk", path.rsplit("/", 1)[-1]))
+
+
 def recipes(text: str) -> str:
     """A Makefile with everything but its recipe lines blanked and make's own `$` forms turned into plain words.
 

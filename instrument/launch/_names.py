@@ -13,8 +13,8 @@ TOKEN = "PROBE_TOKEN"
 
 #: Distributions that record metrics, the most telling first. Probe is installed where they are.
 TRACKERS = (
-    "wandb", "mlflow", "mlflow-skinny", "trackio", "swanlab", "comet-ml", "neptune", "neptune-client", "neptune-scale",
-    "aim", "clearml", "dvclive",
+    ("wandb",), ("mlflow", "mlflow-skinny"), ("trackio",), ("swanlab",), ("comet-ml",),
+    ("neptune", "neptune-client", "neptune-scale"), ("aim",), ("clearml",), ("dvclive",),
 )  # fmt: skip
 #: Often there for viewing only, or by the way: an anchor where none of the above is.
 VIEWERS = ("tensorboard", "tensorboardx", "torch-tb-profiler")
@@ -25,7 +25,9 @@ FRAMEWORKS = (
 )  # fmt: skip
 #: What a loop of one's own is written in.
 LIBRARIES = ("torch", "jax", "flax", "tensorflow", "xgboost", "lightgbm", "scikit-learn", "numpy")
-CLASSES: tuple[tuple[str, ...], ...] = (TRACKERS, VIEWERS, FRAMEWORKS, LIBRARIES)
+#: Tiers of anchors, each in groups of names for one thing. A tier is looked at where those before it gave nothing.
+TIERS: tuple[tuple[tuple[str, ...], ...], ...] = (TRACKERS, (VIEWERS,), (FRAMEWORKS,), (LIBRARIES,))
+CLASSES: tuple[tuple[str, ...], ...] = (*TRACKERS, VIEWERS, FRAMEWORKS, LIBRARIES)
 
 #: Variables that carry a tracker's credentials, as the trackers' own documentation names them.
 _CREDENTIALS = re.compile(

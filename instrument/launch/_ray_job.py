@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from instrument.launch._json import Place, read_json, runtime_env, still_json
 from instrument.launch._names import TOKEN
-from instrument.launch._shell import Command, Script, Word, read_script
+from instrument.launch._shell import Command, Script, Word, expansion_of, read_script
 from instrument.launch._text import Insertion, Left, Located, inserted
 
 _OPTION = re.compile(r"--runtime[-_]env[-_]json(=|\Z)")
@@ -93,11 +93,27 @@ def _submission(text: str, script: Script, command: Command, wanted: bool) -> Lo
             found.left.append(_left(command.start))
         located.add(found)
     if not options and wanted and not list(_option_values(command, _FILE_OPTION)):
-        located.left.append(_left(command.start))
+        located.add(_new_option(text, command))
     if command.doubtful and located.insertions:
         located.insertions.clear()
         located.left.append(_left(command.start))
     return located
+
+
+def _new_option(text: str, command: Command) -> Located:
+    """`--runtime-env-json` for a submission that has no runtime environment at all, in front of its `--`."""
+    end = next((word for word in command.words if word.value == "--"), None)
+    if end is None:
+        return Located(left=[_left(command.start)])
+    option = f"""--runtime-env-json='{{"env_vars": {{"{TOKEN}": "{expansion_of(TOKEN, "'")}"}}}}'"""
+    start = text.rfind("\n", 0, end.start) + 1
+    lead = text[start : end.start]
+    if not lead.strip() and text[:start].rstrip("\r\n").endswith("\\"):
+        option += " \\" + text[len(text[:start].rstrip("\r\n")) : start] + lead
+    else:
+        option += " "
+    what = f"hands {TOKEN} to the job, which gets nothing of this environment by itself"
+    return Located([Insertion(end.start, option, what)])
 
 
 def _mentions_tracker(text: str, targets: list[tuple[Word, int]]) -> bool:

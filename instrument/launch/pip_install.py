@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from instrument.launch._common import settled
 from instrument.launch._dependencies import DependencyKind, dependency_rule
 from instrument.launch._pip import install_insertions
-from instrument.launch._shell import is_shell
+from instrument.launch._shell import is_shell, read_script
 from instrument.launch._text import Located
 from instrument.repo.source import Source
 
@@ -23,7 +24,10 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     text = source.text
     if "install" not in text and " add " not in text and "--with" not in text:
         return Located()
-    return install_insertions(text, names) if is_shell(str(source.path), text[:200]) else Located()
+    if not is_shell(str(source.path), text[:200]):
+        return Located()
+    script = read_script(text)
+    return settled(script, install_insertions(text, names, script))
 
 
 KIND = DependencyKind("pip_install", _matches, locate, declares=False)

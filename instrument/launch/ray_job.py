@@ -11,8 +11,9 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING
 
-from instrument.launch._common import ORDER, covered, record, scripts
-from instrument.launch._ray_job import entry, is_submission, module_entry, runtime_env_insertions
+from instrument.launch._common import ORDER, covered, record, scripts, settled
+from instrument.launch._names import TOKEN
+from instrument.launch._ray_job import entry, is_submission, module_entry, runtime_env_files, runtime_env_insertions
 from instrument.launch._shell import Command, Script
 from instrument.plan.model import Site
 from instrument.plan.rules import Rule
@@ -32,7 +33,28 @@ def plan(ctx: Context) -> None:
         folder = path.rpartition("/")[0]
         _sites(ctx, path, script)
         located = runtime_env_insertions(script.text, script, ours=partial(runs_ours, ctx, folder))
-        record(ctx, RULE.name, path, located)
+        record(ctx, RULE.name, path, settled(script, located))
+        _files(ctx, path, script)
+
+
+def _files(ctx: Context, path: str, script: Script) -> None:
+    """Ask about runtime environments in files: what they hold is not expanded, so that no token can be named there."""
+    folder = path.rpartition("/")[0]
+    for command, name in runtime_env_files(script):
+        if not runs_ours(ctx, folder, command):
+            continue
+        places = (posixpath.normpath(name), posixpath.normpath(posixpath.join(folder, name)))
+        file = next((place for place in places if place in ctx.repo.files), None)
+        if file is not None and TOKEN.encode() in ctx.repo.read(file):
+            continue
+        ctx.note(
+            "question",
+            "token-not-forwarded",
+            f"a Ray job takes its environment from {file or 'a file'}, where {TOKEN} can't be named without its value",
+            path=path,
+            line=ctx.repo.source(path).line_of(command.start),
+            next=f"give the environment as --runtime-env-json with {TOKEN} in env_vars",
+        )
 
 
 def runs_ours(ctx: Context, folder: str, command: Command) -> bool:

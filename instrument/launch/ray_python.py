@@ -28,14 +28,20 @@ def plan(ctx: Context) -> None:
     """Complete the environments that a covered repository's Python builds."""
     if not covered(ctx):
         return
-    for module in ctx.modules(*NEEDLES, *_SUBMITS):
-        if module.source.kind != "python":
-            continue
-        text = module.source.text
-        submits = any(needle.decode() in text for needle in _SUBMITS)
+    modules = [module for module in ctx.modules(*NEEDLES, *_SUBMITS) if module.source.kind == "python"]
+    jobs: set[int] = set()
+    for module in modules:
+        if any(needle.decode() in module.source.text for needle in _SUBMITS):
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Dict) and _is_job_environment(module, node):
+                    jobs.add(id(node))
+                    _dict(ctx, module, node, wanted=True)
+    for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Dict):
-                _dict(ctx, module, node, _is_job_environment(module, node) if submits else False)
+                # Where jobs get it anyway, what is handed to them only beside the tracker's key needs no token.
+                if id(node) not in jobs and not (jobs and _is_conditional(module, node)):
+                    _dict(ctx, module, node, wanted=False)
             elif isinstance(node, ast.Assign):
                 _assignment(ctx, module, node)
             elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
@@ -61,7 +67,7 @@ def _ask(ctx: Context, module: Module, node: ast.AST, what: str) -> None:
 # -- dictionaries
 
 
-def _dict(ctx: Context, module: Module, node: ast.Dict, wanted: bool) -> None:
+def _dict(ctx: Context, module: Module, node: ast.Dict, *, wanted: bool) -> None:
     names = [constant(key) or "" for key in node.keys]
     if TOKEN in names or _has_everything(node):
         return
@@ -89,9 +95,16 @@ def _dict(ctx: Context, module: Module, node: ast.Dict, wanted: bool) -> None:
     _edit(ctx, module, offset, added, f"hands {TOKEN} to the processes that this environment is for")
 
 
+def _is_conditional(module: Module, node: ast.AST) -> bool:
+    """`{"WANDB_API_KEY": ...} if os.environ.get("WANDB_API_KEY") else {}`."""
+    parent = module.parent(node)
+    return isinstance(parent, ast.IfExp) and parent.body is node
+
+
 def _has_everything(node: ast.Dict) -> bool:
     """`{**os.environ, ...}`: the token is in it already."""
-    return any(key is None and "environ" in ast.unparse(value) for key, value in zip(node.keys, node.values))
+    spreads = (ast.unparse(value) for key, value in zip(node.keys, node.values) if key is None)
+    return any(re.fullmatch(r"(?:dict\()?(?:os\.)?environ(?:\.copy\(\))?\)?", spread) for spread in spreads)
 
 
 def _carries(module: Module, node: ast.AST) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instrument.launch._common import ORDER, covered, record, scripts
+from instrument.launch._common import ORDER, covered, readable, record, scripts, settled
 from instrument.launch._forward import forward_insertions
+from instrument.launch._make import is_makefile, recipes
 from instrument.launch._names import NEEDLES
 from instrument.plan.rules import Rule
 
@@ -18,7 +19,15 @@ def plan(ctx: Context) -> None:
     if not covered(ctx):
         return
     for path, script in scripts(ctx, *NEEDLES):
-        record(ctx, RULE.name, path, forward_insertions(script.text, script))
+        record(ctx, RULE.name, path, settled(script, forward_insertions(script.text, script)))
+    for path in ctx.repo.having(*NEEDLES):
+        source = readable(ctx, path) if is_makefile(path) else None
+        if source is None:
+            continue
+        located = forward_insertions(recipes(source.text))
+        # In a recipe a dollar for the shell is written twice.
+        located.insertions = [item._replace(text=item.text.replace("$", "$$")) for item in located.insertions]
+        record(ctx, RULE.name, path, located)
 
 
 RULE = Rule(

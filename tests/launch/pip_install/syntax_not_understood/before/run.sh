@@ -1,0 +1,4 @@
+#!/bin/bash
+if true; then
+pip install wandb
+fi)

@@ -1,0 +1,2 @@
+#!/bin/bash
+ray job submit --runtime-env=env.yaml -- python train.py

@@ -1,0 +1,1 @@
+setup(extras_require={'m': ['mlflow']})
