@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.bind import effect_free
-from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, terminals
+from instrument.plan.emission import Ask, Left, Opening, Tracker, terminals
 from instrument.plan.mirror import Mirror
 from instrument.plan.opening import open_beside
 from instrument.plan.probe_calls import ProbeCalls
@@ -47,7 +47,9 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
         context.note("info", "no-run", f"{tracker.title} is used here, but no run is opened and nothing is logged")
         return
     context.found(tracker.name)
-    context.pass_over("register", f"{tracker.title} is called by the repository's own code, not through a framework's registry")
+    context.pass_over(
+        "register", f"{tracker.title} is called by the repository's own code, not through a framework's registry"
+    )
     opened = any(calls.opens for calls in found)
     mirrors = [(calls, mirror) for calls in found if (mirror := _mirror(context, tracker, calls)) is not None]
     # All runs are opened before anything is said of the calls that need one, whatever file each is in.

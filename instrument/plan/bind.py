@@ -103,6 +103,4 @@ def moved_text(module: Module, node: ast.expr, indent: str) -> str:
             return code
     extra = lead[len(indent) :]
     first, *rest = code.splitlines(keepends=True)
-    return first + "".join(
-        indent + text[len(lead) :] if text.startswith(indent + extra) else text for text in rest
-    )
+    return first + "".join(indent + text[len(lead) :] if text.startswith(indent + extra) else text for text in rest)

@@ -70,9 +70,16 @@ def _bound_before(
     for other in ast.walk(module.tree):
         if isinstance(other, (ast.Assign, ast.AnnAssign)):
             owner = module.function(other)
-            if owner is function and other.lineno < line and module.enclosing_class(other) is module.enclosing_class(node):
-                found.append(other)
-            elif owner is None and function is not None and module.enclosing_class(other) is None and _at_top(module, other):
+            if (
+                owner is function
+                and other.lineno < line
+                and module.enclosing_class(other) is module.enclosing_class(node)
+            ) or (
+                owner is None
+                and function is not None
+                and module.enclosing_class(other) is None
+                and _at_top(module, other)
+            ):
                 found.append(other)
     return found
 

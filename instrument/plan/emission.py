@@ -125,7 +125,9 @@ def mapping_call(
             uses.append(Used(held, "commit"))
         counted = automatic and (step is None or held is not None or _may_be_none(module, step))
         return Emission(
-            uses=tuple(uses), automatic=counted, text=lambda texts: ", ".join([texts[0], *(e.format(*texts) for e in extra)])
+            uses=tuple(uses),
+            automatic=counted,
+            text=lambda texts: ", ".join([texts[0], *(e.format(*texts) for e in extra)]),
         )
 
     return read
@@ -159,7 +161,11 @@ def scalar_call(
     """The reading of `log(key, value, step)` calls, sent as a mapping of one item."""
 
     def read(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
-        name, number, at = argument(call, key[0], *key[1]), argument(call, value[0], *value[1]), argument(call, step[0], *step[1])
+        name, number, at = (
+            argument(call, key[0], *key[1]),
+            argument(call, value[0], *value[1]),
+            argument(call, step[0], *step[1]),
+        )
         if name is None or number is None or has_splat(call):
             return Ask("its arguments are passed on by * or **")
         uses = [Used(name, "key"), Used(number, "value")]

@@ -38,7 +38,9 @@ def _is_off(module: Module, name: str) -> bool:
             if any(isinstance(t, ast.Name) and t.id == name for t in targets):
                 return isinstance(node.value, ast.Constant) and not node.value.value
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
-            option = next((a.value for a in node.args if isinstance(a, ast.Constant) and str(a.value).startswith("--")), "")
+            option = next(
+                (a.value for a in node.args if isinstance(a, ast.Constant) and str(a.value).startswith("--")), ""
+            )
             if re.sub(r"\W", "_", str(option).lstrip("-")) != name:
                 continue
             given = {k.arg: k.value for k in node.keywords}

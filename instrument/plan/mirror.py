@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 class Mirror:
     """The edits of one tracker in one file."""
 
-    def __init__(
-        self, context: Context, tracker: Tracker, module: Module, package: str, existing: ProbeCalls
-    ) -> None:
+    def __init__(self, context: Context, tracker: Tracker, module: Module, package: str, existing: ProbeCalls) -> None:
         self.context = context
         self.tracker = tracker
         self.module = module

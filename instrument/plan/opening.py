@@ -20,9 +20,7 @@ _REASON = "open Probe's run under the same guard as the tracker's"
 def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
     """Write `probe.init(...)` for one call that opens a run, or ask where that can't be done."""
     module = mirror.module
-    site = mirror.context.site(
-        mirror.tracker.name, "open", module, call, module.code(call.func), strategy="alongside"
-    )
+    site = mirror.context.site(mirror.tracker.name, "open", module, call, module.code(call.func), strategy="alongside")
     skipped = opening.skip(mirror.context, module, call)
     if skipped is not None:
         site.outcome, site.why = "left", skipped

@@ -160,7 +160,9 @@ def evaluated_once(module: Module, node: ast.expr) -> bool:
     child: ast.AST = node
     parent = module.parent(child)
     while parent is not None:
-        if isinstance(parent, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)):
+        if isinstance(
+            parent, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
+        ):
             return False
         if isinstance(parent, ast.IfExp) and child is not parent.test:
             return False
@@ -327,7 +329,12 @@ def import_point(
     source = module.source
     newline = source.newline
     start = 0
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+    if (
+        body
+        and isinstance(body[0], ast.Expr)
+        and isinstance(body[0].value, ast.Constant)
+        and isinstance(body[0].value.value, str)
+    ):
         start = 1
     while start < len(body) and isinstance(body[start], ast.ImportFrom) and body[start].module == "__future__":  # type: ignore[attr-defined]
         start += 1

@@ -32,7 +32,10 @@ NAMES = {"accelerate": "ProbeTracker", "huggingface": "ProbeCallback", "lightnin
 
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w, ]+)")
 #: What the templates may use from the standard library, and the line that imports it.
-_IMPORTS = {name: f"import {name}" for name in "atexit contextlib functools importlib logging os queue sys threading time".split()} | {
+_IMPORTS = {
+    name: f"import {name}"
+    for name in "atexit contextlib functools importlib logging os queue sys threading time".split()
+} | {
     "Mapping": "from collections.abc import Mapping",
     "datetime": "from datetime import datetime, timezone",
 }
@@ -87,5 +90,7 @@ def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: I
 
     `alias` is what the file calls Probe (None: it calls nothing), `names` are the classes that it uses.
     """
-    text = _environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
+    text = (
+        _environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
+    )
     return text.strip("\n") + "\n"

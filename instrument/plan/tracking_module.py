@@ -225,7 +225,11 @@ class TrackingModule:
             if namespace:
                 return _Place(sibling, namespace)
             # `python -m scripts.train` and `python scripts/train.py` are both usual where the root is importable.
-            return _Place(sibling, folder.replace("/", "."), either=True) if self._at_root(module, folder) else _Place(sibling, "")
+            return (
+                _Place(sibling, folder.replace("/", "."), either=True)
+                if self._at_root(module, folder)
+                else _Place(sibling, "")
+            )
         package = top.rsplit("/", 1)[-1]
         relative, absolute = _imports_of(module, package)
         in_package = f"{top}/{NAME}.py"
@@ -294,11 +298,11 @@ def names_in(module: Module) -> set[str]:
             names.add(node.arg)
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-        elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+        elif (
+            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            or (isinstance(node, ast.ExceptHandler) and node.name)
+            or (isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name)
+        ):
             names.add(node.name)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             names.update(node.names)

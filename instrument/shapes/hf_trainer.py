@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from instrument.plan import place
 from instrument.plan.place import Insertion
 from instrument.plan.rules import Rule
+from instrument.shapes._building import after_building, ask, class_calls, insert, refuse_shadowed, target_of
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -30,18 +31,16 @@ _TRAINER = re.compile(
 _PACKAGES = ("unsloth", "trl", "sentence_transformers", "setfit", "span_marker", "transformers")
 
 #: Trainers of other families that live in these packages' names but take no Hugging Face callback.
-_NOT_HF = re.compile(r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)")
+_NOT_HF = re.compile(
+    r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)"
+)
 
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
     for module in context.modules(b"Trainer"):
-        for call in module.calls():
-            func = call.func
-            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if not last[:1].isupper() and not last.startswith("_"):
-                continue  # classes are capitalised; resolving every call of a large repository is what costs
-            names = context.program.resolve(module, func)
+        for call in class_calls(module):
+            names = context.program.resolve(module, call.func)
             if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):
                 _wire(context, module, call, names)
 
@@ -53,13 +52,7 @@ def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str
         site.outcome, site.why = "already", "it has a ProbeCallback"
         context.opened_elsewhere = True
         return
-    shadow = context.tracking.shadowed(module)
-    if shadow is not None:
-        site.outcome, site.why = "refused", f"{shadow} shadows the SDK's package `probe`"
-        context.note(
-            "refusal", "probe-shadowed", f"{shadow} shadows the SDK, so {module.path} is left alone",
-            path=shadow, next=f"rename {shadow}, then run `instrument apply` again",
-        )  # fmt: skip
+    if refuse_shadowed(context, module, site):
         return
     if _add(context, module, call, site):
         context.opened_elsewhere = True
@@ -76,19 +69,10 @@ def _has_callback(context: Context, module: Module, call: ast.Call) -> bool:
             rf"\b{given.id}\b[^\n]*(?:=|append\(|extend\()[^\n]*ProbeCallback", module.source.text
         ):
             return True
-    target = _assigned(module, call)
+    target = target_of(module, call)
     if target and re.search(rf"{re.escape(target)}\.add_callback\(\s*ProbeCallback", module.source.text):
         return True
     return bool(re.search(r"report_to\s*=\s*[^\n]*[\"']probe[\"']", module.source.text))
-
-
-def _assigned(module: Module, call: ast.Call) -> str | None:
-    stmt = module.statement(call)
-    if isinstance(stmt, (ast.Assign, ast.AnnAssign)) and module.parent(call) is stmt:
-        target = stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.target
-        if isinstance(target, (ast.Name, ast.Attribute)):
-            return module.code(target)
-    return None
 
 
 def _takes_callbacks(context: Context, module: Module, call: ast.Call) -> bool:
@@ -111,9 +95,9 @@ def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
         return _add_after(context, module, call, site)
     text = f"{_name(context, module, call)}()"
     if given is None:
-        _insert(context, module, place.append_argument(module, call, f"callbacks=[{text}]"))
+        insert(context, module, place.append_argument(module, call, f"callbacks=[{text}]"), NAME, _REASON)
     elif isinstance(given, ast.List):
-        _insert(context, module, place.append_element(module, given, text))
+        insert(context, module, place.append_element(module, given, text), NAME, _REASON)
     elif isinstance(given, ast.Constant) and given.value is None:
         context.edit(
             module.path, module.start(given), module.end(given), f"[{text}]", rule=NAME, reason=_REASON,
@@ -122,23 +106,20 @@ def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
         plain = isinstance(given, ast.Name) and _always_a_list(module, given)
         head, tail = ("[*", f", {text}]") if plain else ("[*(", f" or []), {text}]")
         group = f"{module.path}:{module.start(call)}"
-        _insert(context, module, Insertion(module.start(given), head), group)
-        _insert(context, module, Insertion(module.end(given), tail), group)
+        insert(context, module, Insertion(module.start(given), head), NAME, _REASON, group)
+        insert(context, module, Insertion(module.end(given), tail), NAME, _REASON, group)
     return True
 
 
 def _add_after(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
-    target, stmt = _assigned(module, call), module.statement(call)
-    if target is None:
-        message = "this Trainer's arguments can't be read and it is not kept in a name: add ProbeCallback by hand"
-        site.outcome, site.why = "asked", message
-        context.note("question", "callback-by-hand", message, path=module.path, line=site.line)
-        return False
-    point = place.after(module, stmt, [f"{target}.add_callback({_name(context, module, call)}())"])
-    if point is None:
-        return False
-    _insert(context, module, point)
-    return True
+    line = f"{{}}.add_callback({_name(context, module, call)}())"
+    if after_building(context, module, call, line, NAME, _REASON):
+        return True
+    ask(
+        context, site, "callback-by-hand",
+        "this Trainer's arguments can't be read and no statement can stand beside it: add ProbeCallback by hand",
+    )  # fmt: skip
+    return False
 
 
 def _always_a_list(module: Module, name: ast.Name) -> bool:
@@ -158,12 +139,10 @@ _REASON = "register Probe's callback on this Trainer; what it logs reaches Probe
 def _name(context: Context, module: Module, call: ast.Call) -> str:
     """ProbeCallback, imported where the class that is built here is imported."""
     data = module.source.data
-    beside = next((p for p in _PACKAGES if f"from {p}".encode() in data or f"import {p}".encode() in data), "transformers")
+    beside = next(
+        (p for p in _PACKAGES if f"from {p}".encode() in data or f"import {p}".encode() in data), "transformers"
+    )
     return context.tracking.name(module, "ProbeCallback", "huggingface", beside=beside, at=call)
-
-
-def _insert(context: Context, module: Module, point: Insertion, group: str = "") -> None:
-    context.edit(module.path, point.offset, point.offset, point.text, reason=_REASON, rule=NAME, group=group)
 
 
 RULE = Rule(name=NAME, title="Hugging Face Trainer", needles=(b"Trainer",), plan=plan, order=100)

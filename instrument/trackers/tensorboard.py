@@ -61,7 +61,9 @@ def _skip(context: Context, module: Module, call: ast.Call) -> str | None:
     for other in module.calls():
         if module.start(other) >= module.start(call):
             break
-        if set(WRITERS) & context.program.resolve(module, other.func) and module.function(other) is module.function(call):
+        if set(WRITERS) & context.program.resolve(module, other.func) and module.function(other) is module.function(
+            call
+        ):
             if _target(module, other) != target or target is None:
                 context.note(
                     "question", "second-writer", "a second SummaryWriter is opened in the same place; its scalars go "
@@ -81,7 +83,11 @@ def _yields(context: Context, module: Module) -> str | None:
     if b"sync_tensorboard" in module.source.data:
         return None
     for site in context.plan.sites:
-        if site.path == module.path and site.kind == "emit" and site.rule in ("wandb", "mlflow", "comet", "swanlab", "trackio"):
+        if (
+            site.path == module.path
+            and site.kind == "emit"
+            and site.rule in ("wandb", "mlflow", "comet", "swanlab", "trackio")
+        ):
             if site.outcome in ("covered", "already"):
                 return f"the file sends its metrics to {site.rule} too, and that is mirrored"
     return None
@@ -107,9 +113,15 @@ TRACKER = Tracker(
     title="TensorBoard",
     packages=frozenset({"torch", "tensorboardX"}),
     needles=(b"SummaryWriter",),
-    opens={name: Opening(arguments=_arguments, gives_handle=True, ambient=lambda module, call: "", skip=_skip) for name in WRITERS},
+    opens={
+        name: Opening(arguments=_arguments, gives_handle=True, ambient=lambda module, call: "", skip=_skip)
+        for name in WRITERS
+    },
     emits={
-        **{f"{w}().add_scalar": scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_step",))) for w in WRITERS},
+        **{
+            f"{w}().add_scalar": scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_step",)))
+            for w in WRITERS
+        },
         **{f"{w}().add_scalars": _scalars for w in WRITERS},
     },
     closes=frozenset(f"{w}().close" for w in WRITERS),
@@ -119,5 +131,9 @@ TRACKER = Tracker(
 )
 
 RULE = Rule(
-    name="tensorboard", title="TensorBoard", needles=TRACKER.needles, plan=partial(plan_tracker, tracker=TRACKER), order=290
+    name="tensorboard",
+    title="TensorBoard",
+    needles=TRACKER.needles,
+    plan=partial(plan_tracker, tracker=TRACKER),
+    order=290,
 )

@@ -26,7 +26,8 @@ RUNS = ("wandb.init()", "wandb.run", "wandb.Run()", "wandb.sdk.wandb_run.Run()",
 
 #: Objects that W&B shows and Probe has no counterpart for.
 MEDIA = frozenset(
-    f"wandb.{name}()" for name in "Image Audio Video Table Histogram Html Object3D Molecule Plotly Graph Artifact".split()
+    f"wandb.{name}()"
+    for name in "Image Audio Video Table Histogram Html Object3D Molecule Plotly Graph Artifact".split()
 )
 
 _read_row = mapping_call(0, ("data",), 1, commit=(2, "commit"))
@@ -119,13 +120,17 @@ TRACKER = Tracker(
     emits={"wandb.log": _row, **{f"{run}.log": _row for run in RUNS}},
     closes=frozenset({"wandb.finish", "wandb.join", *(f"{run}.finish" for run in RUNS)}),
     leaves={
-        **{f"{root}.{name}": why for root in ("wandb", *RUNS) for name, why in {
-            "watch": "gradients and parameters are W&B's own pictures",
-            "alert": "alerts have no counterpart",
-            "log_artifact": "artifacts stay with W&B",
-            "save": "files stay with W&B",
-            "log_code": "code snapshots stay with W&B",
-        }.items()},
+        **{
+            f"{root}.{name}": why
+            for root in ("wandb", *RUNS)
+            for name, why in {
+                "watch": "gradients and parameters are W&B's own pictures",
+                "alert": "alerts have no counterpart",
+                "log_artifact": "artifacts stay with W&B",
+                "save": "files stay with W&B",
+                "log_code": "code snapshots stay with W&B",
+            }.items()
+        },
     },
     rank=10,
 )
