@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from instrument.plan import tracking_module
 from instrument.plan.context import Options
 from instrument.plan.edits import Edit, ordered
 from instrument.plan.model import Plan
@@ -24,6 +25,8 @@ from instrument.repo.scan import Repository
 
 #: The notebook's name; it is shown to nobody.
 NAME = "session.ipynb"
+#: The rule of the edit that stands in for the import of Probe.
+GUARDS = tracking_module.RULE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ class CellPlan:
     before: str
     after: str
     plan: Plan
-    #: Prompt numbers of cells that ran without what the plan would put into them, and why it would.
-    elsewhere: dict[int, list[str]] = field(default_factory=dict)
+    #: Cells ("In [3]") that ran, and the session's own modules, without what the plan would put there: reasons.
+    elsewhere: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
@@ -64,10 +67,10 @@ def session_notebook(cells: Iterable[str]) -> bytes:
 def plan_session(
     texts: Sequence[str], options: Options, modules: Mapping[str, bytes] | None = None
 ) -> tuple[Repository, NotebookSource, Plan]:
-    """Plan cells as one notebook. `modules` are the session's own modules (path to bytes), which are not edited."""
+    """Plan cells as one notebook. `modules` are the session's own modules (path to bytes)."""
     with tempfile.TemporaryDirectory(prefix="instrument-") as folder:
         overlay = {**(modules or {}), NAME: session_notebook(texts)}
-        repo = Repository(Path(folder), only=(f"/{NAME}",), overlay=overlay)
+        repo = Repository(Path(folder), overlay=overlay)
         plan = make_plan(repo, options)
         source = repo.source(NAME)
     assert isinstance(source, NotebookSource)
@@ -91,25 +94,23 @@ def plan_cell(
     context = relevant(history, text)
     _, source, plan = plan_session([*(ran.text for ran in context), text], options, modules)
     last = source.cells[-1]
-    edits = [edit for edit in plan.edits if edit.path == NAME]
-    here = [edit for edit in edits if source.cell_of(edit.start).index == last.index]
+    here = [e for e in plan.edits if e.path == NAME and source.cell_of(e.start).index == last.index]
     result = CellPlan(before=text, after=text, plan=plan)
     moved: list[Edit] = []
-    # The last opening counts, as in the session.
-    for edit in reversed(edits):
-        cell = source.cell_of(edit.start)
-        if edit in here:
-            continue
-        if opened_later(edit, source):
+    # The last opening counts, as in the session; one in a cell before one in a module.
+    for edit in sorted(plan.edits, key=lambda edit: (edit.path == NAME, edit.start), reverse=True):
+        if edit in here or opened_later(edit, source):
             continue
         lifted = _lifted(edit, source, last, works) if here else None
-        if lifted is None or (lifted.rule != "tracking-module" and any(m.rule == lifted.rule for m in moved)):
-            result.elsewhere.setdefault(context[cell.index].number, []).append(edit.reason)
-        else:
+        if lifted is not None and (lifted.rule == GUARDS or all(m.rule == GUARDS for m in moved)):
             moved.insert(0, lifted)
-    result.elsewhere = dict(sorted(result.elsewhere.items()))
+        elif edit.path == NAME:
+            number = context[source.cell_of(edit.start).index].number
+            result.elsewhere.setdefault(f"In [{number}]", []).append(edit.reason)
+        elif edit.rule != GUARDS and edit.path.endswith(".py"):
+            result.elsewhere.setdefault(edit.path, []).append(edit.reason)
     if here:
-        moved.sort(key=lambda edit: edit.rule != "tracking-module")  # the name before its use
+        moved.sort(key=lambda edit: edit.rule != GUARDS)  # the name before its use
         made = ordered([*moved, *here])
         data = source.render(made)
         source.prove(made, data)
@@ -131,35 +132,45 @@ def relevant(history: Sequence[Ran], text: str) -> list[Ran]:
 
 
 def _lifted(edit: Edit, source: NotebookSource, last: Cell, works: Callable[[str], bool]) -> Edit | None:
-    """An edit to an earlier cell as one at the top of the last, where it means the same there."""
-    lines = edit.text.strip("\r\n")
+    """An edit to an earlier cell, or to a module, as one at the top of the last cell, where it means the same there."""
     place = _top(source, last)
-    if place is None or lines[:1] in (" ", "\t", ";"):
+    if place is None:
         return None
+    if edit.rule == GUARDS:
+        text = edit.text.strip("\r\n")
+        if edit.path != NAME or text[:1].isspace():
+            return None
+    else:
+        name = _opens(edit)
+        if name is None:
+            return None
+        # Values are those of the session now: a name of a function is none, and a tracker's run may have ended.
+        given = [f"{keyword}={value}" for keyword, value in _arguments(edit) if works(value)]
+        text = f"if {name}.active_run() is None:\n    {name}.init({', '.join(given)})"
+    return Edit(
+        path=NAME, start=place, end=place, text=text + "\n", reason=edit.reason, rule=edit.rule, group=edit.group
+    )
+
+
+def _call(edit: Edit) -> ast.Call | None:
+    """The call that is all of an edit's text."""
     try:
-        tree = ast.parse(lines)
+        tree = ast.parse(edit.text.strip(" \t\r\n;"))
     except (SyntaxError, ValueError):
         return None
-    if edit.rule != "tracking-module":
-        name, call = _opens(edit), tree.body[0]
-        if name is None or not isinstance(call, ast.Expr) or not isinstance(call.value, ast.Call):
-            return None
-        given = [k for k in call.value.keywords if k.arg and works(ast.unparse(k.value))]
-        arguments = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in given)
-        lines = f"if {name}.active_run() is None:\n    {name}.init({arguments})"
-    return Edit(
-        path=edit.path, start=place, end=place, text=lines + "\n", reason=edit.reason, rule=edit.rule, group=edit.group
-    )
+    value = tree.body[0].value if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
+    return value if isinstance(value, ast.Call) else None
+
+
+def _arguments(edit: Edit) -> list[tuple[str, str]]:
+    call = _call(edit)
+    return [(keyword.arg, ast.unparse(keyword.value)) for keyword in call.keywords if keyword.arg] if call else []
 
 
 def _opens(edit: Edit) -> str | None:
     """The name that Probe has in an edit that opens a run and does nothing else, None for any other."""
-    try:
-        tree = ast.parse(edit.text.strip())
-    except (SyntaxError, ValueError):
-        return None
-    call = tree.body[0].value if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "init":
+    call = _call(edit)
+    if call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "init":
         return ast.unparse(call.func.value)
     return None
 

@@ -254,11 +254,14 @@ def _cell_view(planned: CellPlan, runs: bool, waits: bool) -> View:
         view.say("Nothing to change in this cell.")
     else:
         view.say(_nothing(planned.plan))
-    for number, reasons in planned.elsewhere.items():
-        view.say(
-            f"In [{number}] ran without Probe ({'; '.join(dict.fromkeys(reasons))}): put %%{MAGIC} above it, too.",
-            "warn",
+    for place, reasons in planned.elsewhere.items():
+        why = "; ".join(dict.fromkeys(reasons))
+        do = (
+            f"%{MAGIC} {place} --apply, then import it anew"
+            if place.endswith(".py")
+            else f"put %%{MAGIC} above it, too"
         )
+        view.say(f"{place} ran without Probe ({why}): {do}.", "warn")
     _say_notes(view, planned.plan, None)
     if planned.changed and not _installed():
         view.say(
@@ -302,12 +305,11 @@ def _files_view(path: Path, given: Namespace) -> View:
     from instrument.patch.diff import git_prefix, patch
     from instrument.patch.write import apply as write
     from instrument.report.notebook import Diff, View
-    from instrument.report.summary import Summary
     from instrument.report.text import plural
 
     ask = _ask(given, path)
     repo, plan = ask.repo, ask.plan()
-    summary, changes, view = Summary(plan, repo), proved(ask, plan), View()
+    (summary, changes), view = proved(ask, plan), View()
     names = "; ".join(f"{title} ({form})" if form else title for title, form in summary.shapes)
     view.say(f"Found: {names}" if names else _nothing(plan))
     _say_notes(view, plan, None)
