@@ -17,20 +17,72 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 Binding = tuple[str, "tuple[object, ...] | None"]
 
 
-def check_inserted(scopes: Sequence[ast.AST], node: ast.AST, fail: Callable[[str], NoReturn]) -> None:
-    """Call `fail` with a sentence where an inserted node reaches into the program of its scopes (innermost last)."""
-    jump = _jump(node, in_loop=False, caught=False)
-    if jump:
-        fail(f"inserted code has {jump}, which changes what runs after it")
-    updates = _self_updates(node)
-    outer = {name for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)) for name in part.names}
-    for name, imported in _bindings(node):
-        if name == "*":
-            fail("an inserted `import *` brings names that can't be known")
-        if name in updates or (imported and any(imported == other for _, other in _imports(scopes[-1]))):
-            continue
-        if any(uses(scope, name) for scope in (scopes if name in outer else scopes[-1:])):
-            fail(f"an inserted line binds «{name}», which the program uses here")
+class Inserted:
+    """Judges what was inserted in one source; what the names of a scope are is found out once."""
+
+    def __init__(self) -> None:
+        self._scopes: dict[int, _Scope] = {}
+
+    def check(self, scopes: Sequence[ast.AST], node: ast.AST, fail: Callable[[str], NoReturn]) -> None:
+        """Call `fail` with a sentence where a node reaches into the program of its scopes (innermost last)."""
+        jump = _jump(node, in_loop=False, caught=False)
+        if jump:
+            fail(f"inserted code has {jump}, which changes what runs after it")
+        updates = _self_updates(node)
+        outer = {n for part in ast.walk(node) if isinstance(part, (ast.Global, ast.Nonlocal)) for n in part.names}
+        for name, imported in _bindings(node):
+            if name == "*":
+                fail("an inserted `import *` brings names that can't be known")
+            if name in updates or (imported and imported in self._scope(scopes[-1]).imports):
+                continue
+            if any(name in self._used(scope) for scope in (scopes if name in outer else scopes[-1:])):
+                fail(f"an inserted line binds «{name}», which the program uses here")
+
+    def _scope(self, node: ast.AST) -> _Scope:
+        if id(node) not in self._scopes:
+            self._scopes[id(node)] = _Scope(node)
+        return self._scopes[id(node)]
+
+    def _used(self, node: ast.AST) -> set[str]:
+        """Every name that code in a scope, or in one inside it that does not have it as its own, has to do with."""
+        scope = self._scope(node)
+        if scope.used is None:
+            # A class's names are not seen from inside its methods.
+            inner = [n for n in scope.inner if not isinstance(node, ast.ClassDef) or isinstance(n, ast.ClassDef)]
+            scope.used = scope.names.union(*(self._seen_outside(n) for n in inner))
+        return scope.used
+
+    def _seen_outside(self, node: ast.AST) -> set[str]:
+        """Names in an inner scope that may be those of the scope around it."""
+        scope = self._scope(node)
+        inside = (self._seen_outside(inner) for inner in scope.inner)
+        if isinstance(node, ast.ClassDef):
+            return (scope.names - scope.bound).union(*inside)
+        return scope.names.union(*inside) - (scope.bound - scope.declared)
+
+
+class _Scope:
+    """The names of one scope, those of scopes inside it left out."""
+
+    def __init__(self, node: ast.AST) -> None:
+        self.names: set[str] = set()
+        self.bound: set[str] = set()
+        #: `global` and `nonlocal`.
+        self.declared: set[str] = set()
+        self.inner: list[ast.AST] = []
+        self.imports: set[tuple[object, ...]] = set()
+        self.used: set[str] | None = None
+        for part in _in_scope(node):
+            names = _names(part)
+            self.names.update(names)
+            if not (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)):
+                self.bound.update(names)
+            if isinstance(part, (ast.Global, ast.Nonlocal)):
+                self.declared.update(names)
+            elif isinstance(part, (ast.Import, ast.ImportFrom)):
+                self.imports.update(imported for _, imported in _imported(part) if imported)
+            elif isinstance(part, (*_FUNCTIONS, ast.ClassDef)):
+                self.inner.append(part)
 
 
 # -- jumps
@@ -117,37 +169,13 @@ def _self_updates(node: ast.AST) -> set[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Binding]:
+    """The names that an import binds, each with what tells whether another import binds the same thing."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, ("from", node.module, node.level, alias.name, alias.asname)
         else:
             top = alias.name if alias.asname else alias.name.split(".")[0]
             yield alias.asname or top, ("import", top, alias.asname)
-
-
-def _imports(scope: ast.AST) -> Iterator[Binding]:
-    for node in _in_scope(scope):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from _imported(node)
-
-
-def uses(scope: ast.AST, name: str, *, inner: bool = False) -> bool:
-    """Whether code in a scope, or in one inside it that does not have the name as its own, uses a name at all."""
-    is_class = isinstance(scope, ast.ClassDef)
-    # A class that has the name as an attribute means its own; but its methods do not see that.
-    own = inner and is_class and _binds(scope, name)
-    for node in _in_scope(scope):
-        if not own and name in _names(node):
-            return True
-        if isinstance(node, _FUNCTIONS) and is_class and not inner:
-            continue
-        if _opens_scope(node) and not _owns(node, name) and uses(node, name, inner=True):
-            return True
-    return False
-
-
-def _opens_scope(node: ast.AST) -> bool:
-    return isinstance(node, (*_FUNCTIONS, ast.ClassDef))
 
 
 def _in_scope(scope: ast.AST) -> Iterator[ast.AST]:
@@ -184,19 +212,3 @@ def _names(node: ast.AST) -> tuple[str, ...]:
     if isinstance(node, ast.MatchMapping):
         return (node.rest,) if node.rest else ()
     return ()
-
-
-def _owns(scope: ast.AST, name: str) -> bool:
-    """Whether a function has a name as a local variable of its own."""
-    if isinstance(scope, ast.ClassDef):
-        return False
-    return not any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in _in_scope(scope)) and _binds(
-        scope, name
-    )
-
-
-def _binds(scope: ast.AST, name: str) -> bool:
-    return any(
-        name in _names(node) and not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-        for node in _in_scope(scope)
-    )

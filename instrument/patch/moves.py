@@ -14,6 +14,7 @@ before a moved expression, inside that statement, must be moved as well, or do n
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
@@ -40,7 +41,7 @@ class Moves:
         self.values: dict[int, ast.expr] = {}
         if not spans.moved:
             return
-        self._parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._parents: dict[int, ast.AST] = {}
         self._names = self._find(tree)
         groups: dict[int, tuple[ast.AST, dict[int, int]]] = {}
         bindings: list[ast.Assign | ast.NamedExpr] = []
@@ -55,13 +56,21 @@ class Moves:
             binding.value = ast.copy_location(ast.Constant(value=None), binding.value)
 
     def _find(self, tree: ast.Module) -> dict[int, ast.Name]:
+        """The names that stand at the moved spans; the parents of all nodes near them are noted on the way."""
         wanted = {(span.start, span.end): span for span in self._spans.moved}
+        lines = sorted(self._source.line_of(span.start) for span in self._spans.moved)
         found = {}
-        for node in ast.walk(tree):
+        stack: list[ast.AST] = [tree]
+        while stack:
+            node = stack.pop()
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 span = wanted.pop((self._source.start(node), self._source.end(node)), None)
                 if span is not None:
                     found[id(node)] = node
+            for child in ast.iter_child_nodes(node):
+                self._parents[id(child)] = node
+                if not isinstance(child, ast.stmt) or _any_between(lines, child.lineno, child.end_lineno or 0):
+                    stack.append(child)
         for span in wanted.values():
             self._fail(f"«{span.text}» was to stand for an expression, but is no name there", span.start)
         return found
@@ -198,6 +207,11 @@ class Moves:
     def _wholly_inserted(self, node: ast.expr) -> bool:
         start, end = self._source.start(node), self._source.end(node)
         return any(span.start <= start and end <= span.end for span in self._spans.inserted)
+
+
+def _any_between(numbers: list[int], low: int, high: int) -> bool:
+    at = bisect_left(numbers, low)
+    return at < len(numbers) and numbers[at] <= high
 
 
 def _walruses(node: ast.expr) -> Iterator[ast.NamedExpr]:

@@ -112,22 +112,19 @@ def _parses(repo: Repository, before: Source | None, after: Source) -> None:
         if problem:
             _refuse("parses", path, problem)
         return
-    try:
-        _ = after.tree
-    except SourceError as error:
-        _refuse("parses", path, f"the result {error.message}", error.line)
-    if before is None or _compiles(before):
-        problem = _compile_problem(after)
-        if problem:
+    problem = _compile_problem(after)
+    if problem or after.kind == "notebook":
+        try:
+            _ = after.tree
+        except SourceError as error:
+            _refuse("parses", path, f"the result {error.message}", error.line)
+        if problem and (before is None or _compile_problem(before) is None):
             _refuse("parses", path, f"the result does not compile: {problem}")
     declared = minimum_python(repo, path)
-    if (before is None or _syntax_problem(before, declared) is None) and (bad := _syntax_problem(after, declared)):
+    problem = _syntax_problem(after, declared)
+    if problem and (before is None or _syntax_problem(before, declared) is None):
         version = ".".join(map(str, declared))
-        _refuse("parses", path, f"the result is no Python {version}, which this repository supports: {bad}")
-
-
-def _compiles(source: Source) -> bool:
-    return _compile_problem(source) is None
+        _refuse("parses", path, f"the result is no Python {version}, which this repository supports: {problem}")
 
 
 def _compile_problem(source: Source) -> str | None:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from instrument.errors import ProofError, SourceError
 from instrument.patch.compare import SUITES, difference, mask
-from instrument.patch.inserted import check_inserted
+from instrument.patch.inserted import Inserted
 from instrument.patch.moves import Moves
 from instrument.patch.spans import Spans
 from instrument.repo.source import PythonSource
@@ -77,7 +77,8 @@ class _Proof:
         self._taken: list[tuple[tuple[Scope, ...], ast.AST]] = []
 
     def run(self, old: ast.Module, new: ast.Module) -> None:
-        self._check_strings_and_futures(old, new)
+        if _futures(old) != _futures(new):
+            self._fail("`from __future__` imports are not the same any more", 0)
         self._values = Moves(self._after, new, self._spans, self._fail).values
         self._visit(new)
         if self._spans.replaced:
@@ -97,9 +98,10 @@ class _Proof:
         self._check_taken()
 
     def _check_taken(self) -> None:
+        inserted = Inserted()
         for scopes, node in self._taken:
             place = node.context_expr if isinstance(node, ast.withitem) else node
-            check_inserted(scopes, node, partial(self._fail, offset=self._start(place)))
+            inserted.check(scopes, node, partial(self._fail, offset=self._start(place)))
         self._taken.clear()
 
     @property
@@ -134,6 +136,8 @@ class _Proof:
         is_scope = isinstance(node, _SCOPES)
         if is_scope:
             self._check_decorators(node)
+            if not isinstance(node, ast.Lambda):
+                self._check_docstring(node)  # type: ignore[arg-type]
             self._scopes.append(node)  # type: ignore[arg-type]
         if isinstance(node, ast.Dict):
             self._visit_dict(node)
@@ -308,28 +312,16 @@ class _Proof:
             values.append(self._required(value, kept))
         node.keys, node.values = keys, values
 
-    # -- what the tree does not tell
-
-    def _check_strings_and_futures(self, old: ast.Module, new: ast.Module) -> None:
-        """A string above or in place of a docstring changes `__doc__`, a `from __future__` the whole file."""
-        if _futures(old) != _futures(new):
-            self._fail("`from __future__` imports are not the same any more", 0)
-        for node in ast.walk(new):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-                if isinstance(node, ast.Module):
-                    inserted = False
-                else:
-                    inserted = self._starts_inserted(node)
-                first = node.body[0] if node.body else None
-                if inserted or first is None:
-                    continue
-                documented = ast.get_docstring(node, clean=False) is not None
-                if documented and self._starts_inserted(first):
-                    self._fail("an inserted string becomes a docstring", self._start(first))
-                if not documented and self._starts_inserted(first):
-                    kept = next((s for s in node.body if not self._starts_inserted(s)), None)
-                    if kept is not None and _is_docstring(kept):
-                        self._fail("something inserted above a docstring takes it away", self._start(first))
+    def _check_docstring(self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A string inserted in the first place becomes `__doc__`, anything inserted above one takes it away."""
+        first = node.body[0] if node.body else None
+        if first is None or not self._starts_inserted(first) or not self._is_new(first):
+            return
+        if _is_docstring(first):
+            self._fail("an inserted string becomes a docstring", self._start(first))
+        kept = next((statement for statement in node.body if not self._starts_inserted(statement)), None)
+        if kept is not None and _is_docstring(kept):
+            self._fail("something inserted above a docstring takes it away", self._start(first))
 
 
 def _subexpressions(node: ast.AST) -> Iterator[ast.expr]:
