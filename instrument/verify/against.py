@@ -116,11 +116,17 @@ def before(after: Outcome, request: Request, revision: str, tolerance: float = 0
         output=output,
         output_lines=lines,
         record=record,
-        record_lines=[f"{key.key}: {key.verdict}: {key.detail}" for key in different],
+        record_lines=[f"{key.key}: {_said(key)}" for key in different],
         seconds=(first.seconds, after.seconds),
         per_step=(_gap(first.trackers), _gap(after.trackers)),
         notes=notes,
     )
+
+
+def _said(key: KeyResult) -> str:
+    if key.verdict == "missing at Probe" and key.tracker is None:
+        return key.detail
+    return f"{key.verdict.replace('missing at Probe', 'missing')}: {key.detail}"
 
 
 def _run_in(tree: Path, root: Path, request: Request, name: str) -> Outcome:

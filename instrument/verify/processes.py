@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROC = Path("/proc")
+#: Processes in which a tracker writes what the trainer sends it.
+SERVICES = ("wandb-core", "wandb-service")
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 
 
@@ -134,13 +136,21 @@ class Group:
         return f"child of {self.role(member.parent) or 'main'}"
 
     def signal(self, number: signal.Signals, *, everyone: bool = False) -> None:
-        """Send a signal to the process group, as a terminal does; to everyone also where it has a group of its own."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.leader, number)
-        if everyone:
-            for member in self.look():
-                with suppress(ProcessLookupError, PermissionError):
+        """Send a signal to the process group, as a terminal does; to everyone also where it has a group of its own.
+
+        A tracker's service that shares the group is spared unless everyone is meant: it must outlive the trainer to
+        write what that still sends. (It ignores SIGINT by itself, but SIGTERM ends it.)
+        """
+        members = self.look()
+        for member in members:
+            with suppress(ProcessLookupError, PermissionError):
+                if everyone or (
+                    os.getpgid(member.pid) == self.leader and not any(name in member.command for name in SERVICES)
+                ):
                     os.kill(member.pid, number)
+        if everyone or not members:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.leader, number)
 
     def wait(self, seconds: float) -> bool:
         """Wait until no member runs any more. Returns whether that came within the time."""

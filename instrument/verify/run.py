@@ -24,7 +24,7 @@ from typing import IO, Literal
 from instrument.errors import InstrumentError
 from instrument.verify.environment import MARK, environment
 from instrument.verify.model import Run
-from instrument.verify.processes import Group, Member, adopt_orphans
+from instrument.verify.processes import Group, adopt_orphans
 from instrument.verify.records import all_readers, read_all
 
 Stop = Literal["steps", "timeout", "interrupt"]
@@ -200,36 +200,30 @@ def _until(
 
 
 def _end(process: subprocess.Popen[bytes], group: Group, outcome: Outcome, request: Request) -> None:
-    """End what still runs: SIGINT to the group, then SIGTERM, then SIGKILL to every process, each after some time."""
-    left: list[Member] = []
-    if process.poll() is None:
-        for number, seconds in ((signal.SIGINT, request.grace), (signal.SIGTERM, request.grace / 2)):
-            # The group alone: what a tracker started in a session of its own (wandb-core) must outlive the trainer.
-            group.signal(number)
-            try:
-                process.wait(timeout=seconds)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-            except (KeyboardInterrupt, _Asked):  # asked a second time: no more waiting
-                break
-    with suppress(KeyboardInterrupt, _Asked):
-        if process.poll() is not None and group.wait(request.linger):
-            return
-        left = group.look()
-        group.signal(signal.SIGTERM, everyone=True)
-        if group.wait(3) and process.poll() is not None:
-            outcome.stray = [str(member) for member in left if member.pid != process.pid]
-            return
-    outcome.killed = process.poll() is None
-    left = left or group.look()
-    for _ in range(20):  # a process may be started while the others are being killed
-        group.signal(signal.SIGKILL, everyone=True)
-        if group.wait(0.25):
+    """End what still runs: SIGINT to the group, then SIGTERM, then SIGKILL, each after some time; then what is left.
+
+    What a tracker runs beside the trainer goes last, so that it can write what the trainer sent until the end.
+    """
+    for number, seconds in ((signal.SIGINT, request.grace), (signal.SIGTERM, request.grace / 2), (signal.SIGKILL, 5.0)):
+        if process.poll() is not None:
             break
+        outcome.killed = number is signal.SIGKILL
+        group.signal(number)
+        # Asked a second time while waiting: on to the next signal.
+        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt, _Asked):
+            process.wait(timeout=seconds)
+    with suppress(KeyboardInterrupt, _Asked):
+        if group.wait(request.linger):
+            return
+    left = [str(member) for member in group.look() if member.pid != process.pid]
+    for number, times in ((signal.SIGTERM, 1), (signal.SIGKILL, 20)):
+        for _ in range(times):  # a process may be started while the others are being killed
+            group.signal(number, everyone=True)
+            if group.wait(3.0 if number is signal.SIGTERM else 0.25):
+                break
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=5)
-    outcome.stray = [str(member) for member in left if member.pid != process.pid]
+    outcome.stray = left
 
 
 def _changed(folder: Path, before: Before) -> list[Path]:
