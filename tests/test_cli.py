@@ -291,6 +291,45 @@ def test_hostile_names_are_escaped(demo: Path) -> None:
     assert "\x1b" not in diff.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and links of POSIX")
+@pytest.mark.parametrize("git", [False, True])
+def test_a_hostile_folder_ends_in_a_clean_report(demo: Path, git: bool) -> None:
+    os.mkfifo(demo / "pipe.py")
+    (demo / "loop").symlink_to(demo, target_is_directory=True)
+    (demo / "self.py").symlink_to("self.py")
+    (demo / "out.py").symlink_to("/etc/hostname")
+    (demo / "long.py").write_text("import wandb\nx = '" + "a" * 1_000_000 + "'\nwandb.log({'x': x})\n")
+    (demo / "deep.py").write_text("import wandb\nx = " + "(" * 5000 + ")" * 5000 + "\n")
+    (demo / "zero.py").write_bytes(b"import wandb\n\x00\n")
+    (demo / "latin.py").write_bytes(b"import wandb  # \xe9\n")
+    (demo / "html.py").write_text("import wandb\nwandb.init()\nwandb.log({'</script><b>': 1})\n")
+    with (demo / "big.py").open("wb") as file:
+        file.truncate(200 * 1024 * 1024)
+    folder = demo
+    for _ in range(200):
+        folder = folder / "d"
+        folder.mkdir()
+    (folder / "t.py").write_text("import wandb\nwandb.init()\n")
+    if git:
+        subprocess.run(["git", "init", "-q"], cwd=demo, check=True)
+    before = tree_of_small(demo)
+    done = tool("detect", ".", "-v", cwd=demo)
+    assert done.returncode == 0, done.stderr
+    for name in ("deep.py", "zero.py", "latin.py"):
+        assert name in done.stdout
+    patch = tool("diff", ".", cwd=demo)
+    assert patch.returncode == 0, patch.stderr
+    assert "big.py" not in patch.stdout and "out.py" not in patch.stdout
+    assert tree_of_small(demo) == before
+
+
+def tree_of_small(folder: Path) -> dict[str, bytes]:
+    """What can be read without waiting or ending up elsewhere."""
+    names = (Path(root, name) for root, _, names in os.walk(folder) for name in names if ".git" not in root)
+    regular = (path for path in names if path.is_file() and not path.is_symlink() and path.stat().st_size < 10**7)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in regular}
+
+
 def test_a_file_that_does_not_parse_is_told_and_the_rest_goes_on(demo: Path) -> None:
     (demo / "broken.py").write_text("import wandb\ndef (:\n")
     done = tool("diff", ".", cwd=demo)
