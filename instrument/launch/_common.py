@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from instrument.errors import SourceError
 from instrument.launch._shell import Script, is_shell, read_script
-from instrument.launch._text import Left, Located
+from instrument.launch._text import Located, asked, inserted, stable
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -68,15 +69,19 @@ def scripts(ctx: Context, *needles: bytes) -> list[tuple[str, Script]]:
     return found
 
 
-def settled(script: Script, located: Located) -> Located:
-    """What was found, as questions only where the grammar did not take the whole script."""
-    if not script.errors or not located.insertions:
+def settled(script: Script, located: Located, again: Callable[[str], Located]) -> Located:
+    """What was found in a script, as questions only where the grammar did not take the whole of it, or takes the
+    result apart in another way; `again` locates in the result.
+    """
+    if not located.insertions:
         return located
-    asked = [
-        Left(item.offset, "not-understood", f"left alone ({item.what}): the script has syntax that is not understood")
-        for item in located.insertions
+    changed = read_script(inserted(script.text, located.insertions))
+    same = [len(part) for part in (changed.commands, changed.heredocs, changed.comments, changed.errors)] == [
+        len(part) for part in (script.commands, script.heredocs, script.comments, script.errors)
     ]
-    return Located(left=[*located.left, *asked], present=located.present)
+    if script.errors or not same:
+        return asked(located)
+    return stable(script.text, located, again)
 
 
 def record(

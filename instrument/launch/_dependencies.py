@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from instrument.launch._common import ORDER, covered, readable, record
 from instrument.launch._names import CLASSES, PACKAGE, TIERS, TRACKERS
-from instrument.launch._text import Located
+from instrument.launch._text import Located, asked, inserted
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
@@ -38,18 +38,10 @@ class DependencyKind:
     locate: Callable[[Source, Sequence[str]], Located]
     declares: bool = True
     alone: bool = False
+    #: What some file of a repository must contain for the rule to be looked at; read by name, not by these.
+    needles: tuple[bytes, ...] = (b"install",)
     #: Lock files beside it, and the command that refreshes each.
     locks: tuple[tuple[str, str], ...] = ()
-
-
-#: Names too common to be worth keeping every file in memory for.
-_COMMON = frozenset(("numpy", "scikit-learn", "ray", "keras", "aim", "composer", "neptune"))
-NEEDLES = tuple(
-    name.replace("-", "_" if name.startswith("pytorch") else "-").encode()
-    for names in CLASSES
-    for name in names
-    if name not in _COMMON
-)
 
 
 def dependency_rule(kind: DependencyKind, title: str) -> Rule:
@@ -62,7 +54,7 @@ def dependency_rule(kind: DependencyKind, title: str) -> Rule:
                 if located.insertions:
                     _note_locks(ctx, kind, path)
 
-    return Rule(name=kind.name, title=title, needles=NEEDLES, plan=plan, order=ORDER)
+    return Rule(name=kind.name, title=title, needles=kind.needles, plan=plan, order=ORDER)
 
 
 def _note_locks(ctx: Context, kind: DependencyKind, path: str) -> None:
@@ -116,7 +108,7 @@ def _select(ctx: Context) -> Selected:
             if source is None:
                 break
             if kind.alone:
-                own = next((own for names in CLASSES if (own := kind.locate(source, names)).anything), None)
+                own = next((own for names in CLASSES if (own := _located(kind, source, names)).anything), None)
                 if own is not None:
                     chosen[path, kind.name] = own
             else:
@@ -125,8 +117,11 @@ def _select(ctx: Context) -> Selected:
     for tier in TIERS:
         found: list[_Found] = []
         for path, kind, source in shared:
+            lowered = source.text.lower().replace("_", "-")
             for rank, names in enumerate(tier):
-                located = kind.locate(source, names)
+                if not any(name in lowered for name in names):
+                    continue
+                located = _located(kind, source, names)
                 if located.anything:
                     if not kind.declares and tier is not TRACKERS:
                         # A framework may be installed in many commands of one file; once is enough.
@@ -141,6 +136,18 @@ def _select(ctx: Context) -> Selected:
         if not targets:
             break
     return chosen
+
+
+def _located(kind: DependencyKind, source: Source, names: Sequence[str]) -> Located:
+    """What a kind finds, as questions only if it would find more in the result."""
+    located = kind.locate(source, names)
+    if located.insertions and not kind.alone:
+        again = kind.locate(
+            type(source)(source.path, inserted(source.text, located.insertions).encode(source.encoding)), names
+        )
+        if again.insertions or not again.present:
+            return asked(located)
+    return located
 
 
 class _Found(NamedTuple):

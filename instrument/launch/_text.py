@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -51,6 +52,22 @@ def inserted(text: str, insertions: list[Insertion]) -> str:
         parts += [text[last : item.offset], item.text]
         last = item.offset
     return "".join([*parts, text[last:]])
+
+
+def stable(text: str, located: Located, again: Callable[[str], Located]) -> Located:
+    """What was found, as questions only if locating once more in the result would find something to insert."""
+    if not located.insertions or not again(inserted(text, located.insertions)).insertions:
+        return located
+    return asked(located)
+
+
+def asked(located: Located) -> Located:
+    """Every insertion turned into a question."""
+    left = [
+        Left(item.offset, "not-understood", f"left alone ({item.what}): the syntax here is not understood")
+        for item in located.insertions
+    ]
+    return Located(left=[*located.left, *left], present=located.present)
 
 
 def line_around(text: str, offset: int) -> tuple[int, int]:

@@ -55,5 +55,5 @@ def _listed(text: str, listed: Node, names: Sequence[str]) -> Located:
     return Located([Insertion(made[0], made[1], f"declares {PACKAGE} beside {name}")])
 
 
-KIND = DependencyKind("conda_env", _matches, locate)
+KIND = DependencyKind("conda_env", _matches, locate, needles=(b"dependencies:",))
 RULE = dependency_rule(KIND, "conda environments")

@@ -29,5 +29,5 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     return located
 
 
-KIND = DependencyKind("dockerfile", _matches, locate, declares=False)
+KIND = DependencyKind("dockerfile", _matches, locate, declares=False, needles=(b"RUN ", b"run "))
 RULE = dependency_rule(KIND, "Dockerfile RUN instructions")

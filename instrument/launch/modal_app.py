@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.module import Module
 
-NEEDLES = (b"modal",)
+NEEDLES = (b"import modal", b"from modal")
 
 
 def plan(ctx: Context) -> None:

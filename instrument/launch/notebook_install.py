@@ -35,5 +35,5 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     return Located()
 
 
-KIND = DependencyKind("notebook_install", _matches, locate, alone=True)
+KIND = DependencyKind("notebook_install", _matches, locate, alone=True, needles=(b"pip install", b"pip3 install"))
 RULE = dependency_rule(KIND, "Install commands in notebooks")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrument.launch._common import ORDER, covered
-from instrument.launch._dependencies import NEEDLES, selected
+from instrument.launch._dependencies import selected
 from instrument.launch._names import PACKAGE
+from instrument.launch.requirements import KIND as _REQUIREMENTS
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
@@ -27,4 +28,6 @@ def plan(ctx: Context) -> None:
     )
 
 
-RULE = Rule(name="package", title="Is the SDK installed anywhere", needles=NEEDLES, plan=plan, order=ORDER + 90)
+RULE = Rule(
+    name="package", title="Is the SDK installed anywhere", needles=_REQUIREMENTS.needles, plan=plan, order=ORDER + 90
+)

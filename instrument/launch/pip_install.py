@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from instrument.launch._common import settled
 from instrument.launch._dependencies import DependencyKind, dependency_rule
@@ -27,7 +28,7 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     if not is_shell(str(source.path), text[:200]):
         return Located()
     script = read_script(text)
-    return settled(script, install_insertions(text, names, script))
+    return settled(script, install_insertions(text, names, script), partial(install_insertions, names=names))
 
 
 KIND = DependencyKind("pip_install", _matches, locate, declares=False)

@@ -19,5 +19,5 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     return toml_insertions(source.text, names)
 
 
-KIND = DependencyKind("pipfile", _matches, locate, locks=(("Pipfile.lock", "pipenv lock"),))
+KIND = DependencyKind("pipfile", _matches, locate, locks=(("Pipfile.lock", "pipenv lock"),), needles=(b"packages]",))
 RULE = dependency_rule(KIND, "Pipfile")

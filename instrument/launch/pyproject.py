@@ -122,5 +122,5 @@ def _proved(text: str, insertions: list[Insertion]) -> bool:
 
 
 _LOCKS = (("uv.lock", "uv lock"), ("poetry.lock", "poetry lock"), ("pdm.lock", "pdm lock"), ("pixi.lock", "pixi lock"))
-KIND = DependencyKind("pyproject", _matches, locate, locks=_LOCKS)
+KIND = DependencyKind("pyproject", _matches, locate, locks=_LOCKS, needles=(b"dependencies",))
 RULE = dependency_rule(KIND, "pyproject.toml")

@@ -66,5 +66,5 @@ def _beside(
     located.insertions.append(Insertion(offset, added, f"installs {PACKAGE} where {name} is installed"))
 
 
-KIND = DependencyKind("python_install", _matches, locate, declares=False)
+KIND = DependencyKind("python_install", _matches, locate, declares=False, needles=(b"pip",))
 RULE = dependency_rule(KIND, "Packages that Python code installs elsewhere")

@@ -32,8 +32,8 @@ def plan(ctx: Context) -> None:
     for path, script in scripts(ctx, *NEEDLES):
         folder = path.rpartition("/")[0]
         _sites(ctx, path, script)
-        located = runtime_env_insertions(script.text, script, ours=partial(runs_ours, ctx, folder))
-        record(ctx, RULE.name, path, settled(script, located))
+        locate = partial(runtime_env_insertions, ours=partial(runs_ours, ctx, folder))
+        record(ctx, RULE.name, path, settled(script, locate(script.text, script), locate))
         _files(ctx, path, script)
 
 

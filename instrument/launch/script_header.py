@@ -21,7 +21,7 @@ def _matches(path: str) -> bool:
 def locate(source: Source, names: Sequence[str]) -> Located:
     """Where the package goes in a script's header."""
     text = source.text
-    match = _BLOCK.search(text)
+    match = _BLOCK.search(text) if "# /// script" in text else None
     if not match:
         return Located()
     toml, offsets = _without_marks(text, match.start("content"), match.end("content"))
@@ -48,5 +48,5 @@ def _without_marks(text: str, start: int, end: int) -> tuple[str, list[int]]:
     return "".join(chars), [*offsets, end]
 
 
-KIND = DependencyKind("script_header", _matches, locate, alone=True)
+KIND = DependencyKind("script_header", _matches, locate, alone=True, needles=(b"# /// script",))
 RULE = dependency_rule(KIND, "Script headers (PEP 723)")

@@ -49,5 +49,5 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     return located
 
 
-KIND = DependencyKind("setup_cfg", _matches, locate)
+KIND = DependencyKind("setup_cfg", _matches, locate, needles=(b"install_requires", b"extras_require"))
 RULE = dependency_rule(KIND, "setup.cfg")

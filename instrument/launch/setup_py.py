@@ -80,5 +80,5 @@ def beside_string(source: PythonSource, container: ast.AST, node: ast.Constant, 
     return Located([Insertion(offset, added, f"declares {PACKAGE} beside {name}")])
 
 
-KIND = DependencyKind("setup_py", _matches, locate)
+KIND = DependencyKind("setup_py", _matches, locate, needles=(b"setup(",))
 RULE = dependency_rule(KIND, "setup.py")

@@ -8,6 +8,7 @@ from instrument.launch._common import ORDER, covered, readable, record, scripts,
 from instrument.launch._forward import forward_insertions
 from instrument.launch._make import is_makefile, recipes
 from instrument.launch._names import NEEDLES
+from instrument.launch._text import Located, stable
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
@@ -19,15 +20,20 @@ def plan(ctx: Context) -> None:
     if not covered(ctx):
         return
     for path, script in scripts(ctx, *NEEDLES):
-        record(ctx, RULE.name, path, settled(script, forward_insertions(script.text, script)))
+        record(ctx, RULE.name, path, settled(script, forward_insertions(script.text, script), forward_insertions))
     for path in ctx.repo.having(*NEEDLES):
         source = readable(ctx, path) if is_makefile(path) else None
         if source is None:
             continue
-        located = forward_insertions(recipes(source.text))
-        # In a recipe a dollar for the shell is written twice.
-        located.insertions = [item._replace(text=item.text.replace("$", "$$")) for item in located.insertions]
+        located = stable(source.text, _in_recipes(source.text), _in_recipes)
         record(ctx, RULE.name, path, located)
+
+
+def _in_recipes(text: str) -> Located:
+    located = forward_insertions(recipes(text))
+    # In a recipe a dollar for the shell is written twice.
+    located.insertions = [item._replace(text=item.text.replace("$", "$$")) for item in located.insertions]
+    return located
 
 
 RULE = Rule(

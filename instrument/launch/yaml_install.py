@@ -108,5 +108,5 @@ def _pip_list(text: str, node: Node, names: Sequence[str]) -> Located:
     return Located([Insertion(made[0], made[1], f"installs {PACKAGE} in the job's environment")])
 
 
-KIND = DependencyKind("yaml_install", _matches, locate, declares=False)
+KIND = DependencyKind("yaml_install", _matches, locate, declares=False, needles=(b"pip",))
 RULE = dependency_rule(KIND, "Install commands in YAML")
