@@ -131,6 +131,7 @@ GOOD = {
     "below docstring and future": '"""Doc."""\nfrom __future__ import annotations\n«import probe\n»import os\n',
     "method": "class C(Callback):\n    «def on_log(self):\n        return 1\n    »def other(self):\n        pass\n",
     "same import again": "import os\ndef f():\n    return os.name\n«import os\n»",
+    "import of what is used without": "print(os.name)\n«import os\n»",
     "a name that others have as their own": """\
         «import probe
         »
@@ -511,7 +512,9 @@ PROGRAM_BAD = {
     "a yield in a pair": ("def f():\n    return «(»g()«, (yield))[0]»\n", "`yield`"),
     "a name in use": ("x = 1\n«x = 2\n»print(x)\n", "«x»"),
     "a name in use further down": ("«def main(): pass\n»def main():\n    pass\n", "«main»"),
-    "a name that a function reads": ("def f():\n    return probe\n«import probe\n»", "«probe»"),
+    "a name that a function reads": ("def f():\n    return probe\n«import x as probe\n»", "«probe»"),
+    "an import over another module's name": ("from x import logging\n«import logging\n»", "«logging»"),
+    "an import over a builtin": ("print(1)\n«import print\n»", "«print»"),
     "a name that a closure reads": ("def f():\n    «x = 1\n    »return lambda: x\n", "«x»"),
     "a builtin in use": ("«list = []\n»x = list(y)\n", "«list»"),
     "a parameter in use": ("def f(probe):\n    «import probe\n    »return probe\n", "«probe»"),

@@ -6,6 +6,7 @@ The scopes that a node was inserted in are given as they were in the original: t
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
@@ -33,8 +34,11 @@ class Inserted:
         for name, imported in _bindings(node):
             if name == "*":
                 fail("an inserted `import *` brings names that can't be known")
-            if name in updates or (imported and imported in self._scope(scopes[-1]).imports):
+            scope = self._scope(scopes[-1])
+            if name in updates or (imported and imported in scope.imports):
                 continue
+            if imported == ("import", name, None) and name not in scope.bound and not hasattr(builtins, name):
+                continue  # used but never made: the program can only mean this very module
             if any(name in self._used(scope) for scope in (scopes if name in outer else scopes[-1:])):
                 fail(f"an inserted line binds «{name}», which the program uses here")
 
