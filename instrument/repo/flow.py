@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from instrument.repo.annotations import is_plain
 from instrument.repo.calls import instances
 from instrument.repo.module import Module
-from instrument.repo.scopes import AnyFunction, Binding, Function, terminal
+from instrument.repo.scopes import APPLIERS, AnyFunction, Binding, Function, terminal
 from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, ordered, settled
 
 if TYPE_CHECKING:
@@ -231,9 +231,8 @@ class Flow:
         own = f"{REPO}{module.dotted}.{module.qualname(function)}"
         method = module.index.inner[function].self_name is not None
         for name in sorted(self._names(module, function)):
-            for caller, call in self._candidates(module, name):
-                if self._other_class(caller, call, module, function):
-                    continue
+            constructor = method and name in _CONSTRUCTORS
+            for caller, call in self._explicit(module, function) if constructor else self._candidates(module, name):
                 if own in program.expr(caller, call.func):
                     skip = 1 if method and not self._unbound(caller, call.func, function) else 0
                     yield CallSite(caller, call, tuple(call.args), tuple(call.keywords), skip)
@@ -244,15 +243,17 @@ class Flow:
             if owner is not None:
                 yield from self.class_sites(module, owner, function)
 
-    def _other_class(self, caller: Module, call: ast.Call, module: Module, function: AnyFunction) -> bool:
-        """Whether `super().__init__(...)` stands in a class that has nothing to do with a constructor's own."""
-        func = call.func
-        if not isinstance(func, ast.Attribute) or getattr(function, "name", None) not in _CONSTRUCTORS:
-            return False
-        owner, around = module.enclosing_class(function), caller.enclosing_class(call)
-        if owner is None or terminal(func.value) is not None:
-            return terminal(func.value) != owner.name if owner is not None else False
-        return all(around is not member for _, member in self.subclasses(module, owner))
+    def _explicit(self, module: Module, function: AnyFunction) -> list[tuple[Module, ast.Call]]:
+        """`super().__init__(...)` and `Base.__init__(self, ...)` in the subclasses of a constructor's class."""
+        owner = module.enclosing_class(function)
+        if owner is None or isinstance(function, ast.Lambda):
+            return []
+        found = []
+        for other, member in self.subclasses(module, owner):
+            for call in other.index.calls_by_name.get(function.name, ()):
+                if other.enclosing_class(call) is member:
+                    found.append((other, call))
+        return found[:_MAX_CANDIDATES]
 
     def _unbound(self, module: Module, func: ast.expr, function: AnyFunction) -> bool:
         """Whether a method is called on its class (`Base.__init__(self, x)`)."""
@@ -270,7 +271,7 @@ class Flow:
         own = f"{REPO}{module.dotted}.{module.qualname(owner)}"
         family = [(module, owner), *self.subclasses(module, owner)]
         seen: set[ast.Call] = set()
-        for name in sorted({member.name for _, member in family} | {"cls"}):
+        for name in sorted({member.name for _, member in family} | {"cls", "type", "__class__"}):
             for caller, call in self._candidates(module, name):
                 values = program.expr(caller, call.func)
                 if call in seen or own not in values:
@@ -313,7 +314,7 @@ class Flow:
             named = given.get("kwargs")
             keywords = (ast.keyword(None, named),) if named is not None else ()
             yield CallSite(module, call, tuple(packed.elts), keywords, skip + first)
-        elif position >= 0 and name in _APPLIERS:
+        elif position >= 0 and name in APPLIERS:
             yield CallSite(module, call, tuple(call.args[position + 1 :]), tuple(call.keywords), skip)
 
     # -- inheritance -----------------------------------------------------------------------------------------------------
@@ -367,9 +368,6 @@ class Flow:
                             if isinstance(base, str) and base.startswith(REPO) and base + suffix != value:
                                 covered.add(base + suffix)
         return values - covered if covered else values
-
-
-_APPLIERS = frozenset("partial submit run_in_executor to_thread call_soon call_later map imap starmap run remote".split())
 
 
 def _distance(module: Module, other: Module) -> int:

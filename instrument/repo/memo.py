@@ -11,11 +11,11 @@ Set = frozenset[Any]
 #: Nested computations; what is deeper is put off and computed from the top.
 _MAX_DEPTH = 25
 #: Work for one question, in computations; past that the answer is what was found so far.
-_BUDGET = 1_500
+_BUDGET = 1_000
 #: What all questions together may use before each gets a tenth only.
 _TOTAL = 60_000
 #: Calls that are followed at once. Farther ones wait until everything nearer is done.
-_NEAR = 3
+_NEAR = 0
 #: A key that was looked at this far around is kept even if the question was cut short.
 _RADIUS = 4
 #: A key that was computed this often only grows from then on, so that circles come to rest.

@@ -94,7 +94,7 @@ class Index:
     inner: dict[ast.AST, Scope] = field(default_factory=dict)
     calls: list[ast.Call] = field(default_factory=list)
     calls_by_name: defaultdict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
-    #: Calls that are given a function (or anything else) of this name.
+    #: Calls that hand arguments to a function (or anything else) of this name, as `partial(f, x)` does.
     passed: defaultdict[str, list[ast.Call]] = field(default_factory=lambda: defaultdict(list))
     classes_by_base: defaultdict[str, list[ast.ClassDef]] = field(default_factory=lambda: defaultdict(list))
     #: `receiver.attribute = ...` where the receiver is not the method's own instance.
@@ -108,6 +108,28 @@ class Index:
     #: `from m import f as g`: f -> {g}
     aliases: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
+
+#: Calls that call, or make something that calls, a function with arguments that they are given beside it.
+APPLIERS = frozenset(
+    (
+        "partial",
+        "partialmethod",
+        "Thread",
+        "Timer",
+        "Process",
+        "spawn",
+        "start_processes",
+        "submit",
+        "apply_async",
+        "run_in_executor",
+        "to_thread",
+        "call_soon",
+        "call_later",
+        "map",
+        "starmap",
+        "notebook_launcher",
+    )
+)
 
 _SKIPPED = frozenset("ctx op ops kind type_comment level module asname id attr arg conversion is_async simple tag".split())
 _CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -251,6 +273,8 @@ class Walker:
         name = terminal(func)
         if name is not None:
             index.calls_by_name[name].append(node)
+        elif isinstance(func, ast.Call) and terminal(func.func) == "type":
+            index.calls_by_name["type"].append(node)  # `type(self)(...)`
         if isinstance(func, ast.Attribute):
             if func.attr in _MUTATORS:
                 self.mutation(node, func, scope)
@@ -268,14 +292,11 @@ class Walker:
             asked = terminal(node.args[0])
             if asked is not None:
                 index.narrowed[asked].append(node)
-        for argument in node.args:
-            passed = terminal(argument)
-            if passed is not None:
-                index.passed[passed].append(node)
-        for keyword in node.keywords:
-            passed = terminal(keyword.value)
-            if passed is not None:
-                index.passed[passed].append(node)
+        if name in APPLIERS or any(keyword.arg == "args" for keyword in node.keywords):
+            for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+                passed = terminal(value)
+                if passed is not None:
+                    index.passed[passed].append(node)
         return False
 
     def mutation(self, node: ast.Call, func: ast.Attribute, scope: Scope) -> None:
