@@ -335,7 +335,9 @@ def test_ctrl_c_while_opening_goes_through(probe: Any, sdk: FakeSdk) -> None:
         probe.init()
 
 
-@pytest.mark.parametrize("content", [{}, {"init": lambda **_: None, "log": print}, {"active_run": 1}], ids=str)
+@pytest.mark.parametrize(
+    "content", [{}, {"init": lambda **_: None, "log": print}, {"active_run": 1}], ids=["empty", "init and log", "a number"]
+)
 def test_a_module_of_the_repository_that_is_called_probe_is_not_the_sdk(
     probe: Any, monkeypatch: pytest.MonkeyPatch, content: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
