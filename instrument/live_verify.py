@@ -104,7 +104,7 @@ def _show(view: View, verification: Verification) -> None:
     from instrument.verify.report import show, summary
 
     out = io.StringIO()
-    show(verification, Console(file=out, width=120, color_system=None, highlight=False))
+    show(verification, Console(file=out, width=120, color_system=None, highlight=False, force_jupyter=False))
     view.say(summary(verification), "done" if verification.passed else "warn")
     view.patch = out.getvalue().strip("\n")
     view.more_html = f"<pre>{escape(view.patch)}</pre>"

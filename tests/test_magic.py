@@ -375,3 +375,23 @@ def test_a_kernel_is_told_to_replace_the_cell(tmp_path: Path, monkeypatch: pytes
     finally:
         client.stop_channels()
         kernel.shutdown_kernel(now=True)
+
+
+@pytest.mark.slow
+def test_the_example_notebook_runs_and_both_records_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("wandb")
+    for name, value in {"IPYTHONDIR": "ipython", "PROBE_OUTBOX_DIR": "outbox", "WANDB_DIR": ""}.items():
+        monkeypatch.setenv(name, str(tmp_path / value))
+    book = nbformat.read(Path(__file__).parents[1] / "examples" / "magic.ipynb", 4)
+    nbformat.validate(book)
+    done = nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    cells = [cell for cell in done.cells if cell.cell_type == "code"]
+    (verified,) = cells[-1].outputs
+    assert "equal: 40 points of 2 keys" in verified.data["text/plain"], verified
+    # nbclient knows no set_next_input: the cells are as they were.
+    assert cells[2].source.startswith("%%probe_instrument --run")
+    shown = [o for cell in cells for o in cell.outputs if o.output_type == "display_data"]
+    assert len(shown) == 4 and all("text/html" in o.data for o in shown)
