@@ -20,8 +20,8 @@ MINIMUM_PYTHON = (3, 10)
 
 #: Keywords of `probe.init` (all are keyword-only) that code of ours may pass.
 INIT_KEYWORDS = frozenset(
-    "name config tags notes description project experiment question mode reinit external_id on_conflict intent metadata "
-    "group_id capture_reads capture_outputs snapshot".split()
+    "name config tags notes description project experiment question mode reinit external_id on_conflict intent "
+    "metadata group_id capture_reads capture_outputs snapshot".split()
 )
 #: Keywords of W&B's `init` that raise when they are passed to `probe.init`.
 INIT_REFUSES = frozenset("entity id group job_type resume dir settings save_code sync_tensorboard".split())

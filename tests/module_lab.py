@@ -168,7 +168,10 @@ class Api:
                     "id": RUN_ID, "slug": "run-7", "status": "running", "name": "r", "config": {}, "tags": [],
                     "write_epoch": 1, "foreign_keys": {}, "metadata": {},
                 }  # fmt: skip
-                reply = json.dumps(run if "/runs" in self.path and "/metrics" not in self.path else {}).encode()
+                answer: object = run if "/runs" in self.path and "/metrics" not in self.path else {}
+                if self.path == "/v1/server/features":
+                    answer = {"features": ["run_config_merge"]}
+                reply = json.dumps(answer).encode()
                 self.send_response(200)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(reply)))
