@@ -27,7 +27,8 @@ _LISTS = frozenset(
 )
 _DICTS = frozenset(("dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"))
 _VALUES = frozenset(
-    ("int", "float", "str", "bool", "bytes", "complex", "None", "Tensor", "ndarray", "Path", "PathLike")
+    ("int", "float", "str", "bool", "bytes", "complex", "None", "Path", "PathLike", "Tensor", "ndarray", "Array")
+    + ("TensorDict", "ObjectRef")
 )
 
 
@@ -47,7 +48,7 @@ class Annotations:
             return self.annotation(module, scope, node.left) | self.annotation(module, scope, node.right)
         if isinstance(node, ast.Subscript):
             return self._generic(module, scope, node)
-        if not isinstance(node, ast.Name | ast.Attribute):
+        if not isinstance(node, ast.Name | ast.Attribute) or is_plain(node):
             return EMPTY
         values = self.program.expr(module, node)
         promised: Values = frozenset(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from instrument.repo.names import Program
 
 #: A chain of more calls than this is growing in a loop (`node = node.next()`).
-_MAX_CALLS = 7
+_MAX_CALLS = 4
 
 #: Calls that hand on what their first argument is or holds. Frameworks are here only where a value passes unchanged.
 _TRANSPARENT = frozenset(
@@ -32,6 +32,8 @@ _DICTS = frozenset(
     + ("weakref.WeakValueDictionary",)
 )
 _FIELDS = frozenset(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"))
+#: What their functions give are numbers, arrays, texts: no name worth knowing, and endless chains of methods.
+_DATA = ("numpy.", "math.", "random.", "time.", "os.", "re.", "json.", "itertools.", "tensordict.", "jax.numpy.")
 
 
 class Calls:
@@ -85,6 +87,8 @@ class Calls:
                 return special
         if value in _FIELDS:
             return self._field(module, node)
+        if value.startswith(_DATA) or (value.startswith("torch.") and value.count(".") == 1 and value.islower()):
+            return EMPTY
         return frozenset((value + "()",)) if value.count("()") < _MAX_CALLS else EMPTY
 
     def _standard(self, module: Module, node: ast.Call, value: str) -> Values | None:

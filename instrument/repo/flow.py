@@ -12,7 +12,7 @@ from instrument.repo.annotations import is_plain
 from instrument.repo.calls import instances
 from instrument.repo.module import Module
 from instrument.repo.scopes import APPLIERS, AnyFunction, Binding, Function, terminal
-from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, ordered, settled
+from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, ordered
 
 if TYPE_CHECKING:
     from instrument.repo.names import Program
@@ -142,7 +142,7 @@ class Flow:
         elif given.kwarg is not None and given.kwarg.arg == name:
             for site in self.nearest(module, function):
                 results.add(Box("keywords", site.module, site.call))
-        return settled(frozenset(results))
+        return frozenset(results)
 
     def _shared(self, site: CallSite, made: ast.Call) -> ast.Call:
         return site.call if list(site.positional) == site.call.args else made

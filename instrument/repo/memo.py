@@ -14,11 +14,9 @@ _MAX_DEPTH = 25
 _BUDGET = 1_000
 #: What all questions together may use before each gets a tenth only.
 _TOTAL = 60_000
-#: Calls that are followed at once. Farther ones wait until everything nearer is done.
-_NEAR = 0
 #: A key that was looked at this far around is kept even if the question was cut short.
 _RADIUS = 4
-#: A key that was computed this often only grows from then on, so that circles come to rest.
+#: A key that was computed this often only grows from then on, and no more after twice as often: circles come to rest.
 _MAX_ROUNDS = 6
 
 _Work = tuple[Callable[..., Set], tuple[Any, ...]]
@@ -32,7 +30,9 @@ class Memo:
     steps from one function into another; when the budget is used up, the far things are what is missing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limited: Callable[[Set], Set]) -> None:
+        """`limited` keeps a value's size within bounds."""
+        self._limited = limited
         self._final: dict[Any, Set] = {}
         self._total = 0
         # Of the question under way:
@@ -42,12 +42,13 @@ class Memo:
         self._rounds: dict[Any, int] = {}
         self._distance: dict[Any, int] = {}
         self._order: dict[Any, int] = {}
-        self._queue: list[tuple[int, int, int, Any]] = []
+        self._put_off: dict[Any, None] = {}
+        self._stale: list[tuple[int, int, int, Any]] = []
         self._queued: set[Any] = set()
-        self._put_off: set[Any] = set()
         self._active: list[Any] = []
         self._steps = 0
         self._pushed = 0
+        self._horizon = 0
 
     def get(self, key: Any, compute: Callable[..., Set], *arguments: Any, hop: int = 0) -> Set:
         """The value of a key, computed by `compute(*arguments)` when it is not known."""
@@ -70,12 +71,9 @@ class Memo:
     def _reach(self, key: Any, distance: int) -> None:
         """Compute a key for the first time, or put it off if it is far away."""
         self._distance[key] = distance
-        if distance > _NEAR or len(self._active) > _MAX_DEPTH:
-            self._put_off.add(key)
-            self._queued.discard(key)
-            self._enqueue(key)
+        if distance > self._horizon or len(self._active) > _MAX_DEPTH:
+            self._put_off[key] = None
         else:
-            self._queued.discard(key)
             self._run(key)
 
     def spend(self, steps: int) -> None:
@@ -83,30 +81,37 @@ class Memo:
         self._steps += steps
 
     def _answer(self, key: Any) -> Set:
-        """Compute the outermost key and everything it depends on."""
-        self._steps, self._distance[key] = 0, 0
+        """Compute the outermost key and everything it depends on, one hop farther each time that all is at rest."""
+        self._steps, self._distance[key], self._horizon = 0, 0, 0
         budget = _BUDGET if self._total < _TOTAL else _BUDGET // 10
         try:
             self._run(key)
-            while self._queue and self._steps < budget:
-                *_, member = heappop(self._queue)
-                if member in self._queued:
+            while self._steps < budget:
+                if self._stale:
+                    *_, member = heappop(self._stale)
                     self._queued.discard(member)
                     self._run(member)
+                elif self._put_off:
+                    self._horizon = min(self._distance[member] for member in self._put_off)
+                    for member in [m for m in self._put_off if self._distance[m] == self._horizon]:
+                        if member in self._put_off and self._steps < budget:
+                            self._run(member)
+                else:
+                    break
             self._settle(key)
             return self._final[key]
         finally:
             self._total += self._steps
             for table in (self._values, self._work, self._readers, self._rounds, self._distance, self._order):
                 table.clear()
-            self._queue.clear()
-            self._queued.clear()
             self._put_off.clear()
+            self._stale.clear()
+            self._queued.clear()
             self._active.clear()
 
     def _settle(self, key: Any) -> None:
         """Make final what is: if something was left undone, what does not depend on it or is near enough to the start."""
-        undone = set(self._queued)
+        undone = {*self._queued, *self._put_off}
         reached = min((self._distance[member] for member in undone), default=0)
         spread = list(undone)
         while spread:
@@ -121,7 +126,7 @@ class Memo:
 
     def _run(self, key: Any) -> None:
         self._steps += 1
-        self._put_off.discard(key)
+        self._put_off.pop(key, None)
         compute, arguments = self._work[key]
         self._active.append(key)
         value = compute(*arguments)
@@ -131,6 +136,7 @@ class Memo:
         rounds = self._rounds[key] = self._rounds.get(key, 0) + 1
         if rounds > _MAX_ROUNDS:
             value |= before
+        value = self._limited(value) if rounds < 2 * _MAX_ROUNDS else before
         if value != before:
             self._values[key] = value
             for reader in self._readers.get(key, ()):
@@ -140,6 +146,5 @@ class Memo:
         if key not in self._queued:
             self._queued.add(key)
             self._pushed += 1
-            # Of equally near ones those that were done first, since others read them.
-            order = self._order.get(key, len(self._order))
-            heappush(self._queue, (self._distance[key], order, self._pushed, key))
+            # Far ones first, since near ones read them; of equally far ones those that were done first.
+            heappush(self._stale, (-self._distance[key], self._order.get(key, 0), self._pushed, key))

@@ -32,7 +32,7 @@ from instrument.repo.resolve import Expressions
 from instrument.repo.scan import Repository
 from instrument.repo.scopes import Binding, Definition
 from instrument.repo.source import PythonSource
-from instrument.repo.values import EMPTY, REPO, Values
+from instrument.repo.values import EMPTY, REPO, Values, settled
 
 __all__ = ["Module", "Program"]
 
@@ -45,7 +45,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
         self.program = self
-        self.memo = Memo()
+        self.memo = Memo(settled)
         self.finder = Finder(repo)
         #: Files that could not be parsed, with the reason.
         self.errors: dict[str, SourceError] = {}

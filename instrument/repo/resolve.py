@@ -15,7 +15,7 @@ from instrument.repo.calls import instances
 from instrument.repo.containers import SEQUENCES
 from instrument.repo.module import BUILTINS, Module
 from instrument.repo.scopes import Binding, Scope, terminal
-from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, constant, ordered, settled, union
+from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, constant, ordered, union
 
 if TYPE_CHECKING:
     from instrument.repo.names import Program
@@ -77,7 +77,7 @@ class Expressions:
         return frozenset((f"builtins.{name}",)) if name in BUILTINS else EMPTY
 
     def _bound(self, module: Module, home: Scope, name: str, bindings: list[Binding]) -> Values:
-        values = settled(union(self.binding(module, binding) for binding in bindings))
+        values = union(self.binding(module, binding) for binding in bindings)
         put = module.index.name_items.get(name)
         if not put or not any(isinstance(value, Box) for value in values):
             return values
@@ -101,7 +101,7 @@ class Expressions:
         if kind == "def":
             return self.defined(module, node)
         if kind == "param":
-            return program.memo.get((node, binding.name), program.parameter, module, node, binding.name)
+            return program.memo.get((node, binding.name), program.parameter, module, node, binding.name, hop=1)
         return EMPTY
 
     def defined(self, module: Module, node: ast.AST) -> Values:
@@ -197,7 +197,7 @@ class Expressions:
 
     def repo_attribute(self, value: str, name: str) -> Values:
         """An attribute of a module, class, instance or function of this repository."""
-        return self.program.memo.get((value, name), self._repo_attribute, value, name)
+        return self.program.memo.get((value, name), self._repo_attribute, value, name, hop=1)
 
     def _repo_attribute(self, value: str, name: str) -> Values:
         program = self.program
@@ -250,7 +250,7 @@ class Expressions:
                     results.add(Box("item", owner, binding=binding))
         if not results and not instance and name in ("remote", "options", "bind"):
             return self.defined(module, node)
-        return settled(frozenset(results))
+        return frozenset(results)
 
     def _stored(self, module: Module, values: Values, name: str) -> Values:
         """What is stored by `receiver.name = ...` on any of these values, in the files where that could be."""

@@ -14,6 +14,10 @@ from instrument.repo.scopes import Binding
 REPO = "repo:"
 
 
+#: More foreign names than this are no answer.
+_MAX_NAMES = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     """A container, known by the syntax that makes it; its contents are computed when they are asked for.
@@ -68,19 +72,24 @@ def _order(value: Value) -> tuple[str, str, int, int]:
     return value.kind, path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def settled(values: Values) -> Values:
-    """The values without those that only grow out of others by calls on calls, as in `x = x.a().b()` round a loop."""
+def settled(values: frozenset[Any]) -> frozenset[Any]:
+    """The values without foreign names that only grow out of others by calls on calls (`x = x.a().b()` round a loop).
+
+    Of very many the shortest: what more than a handful of trackers could be, nothing can be done with.
+    """
     if len(values) < 3:
         return values
-    names = sorted((v for v in values if isinstance(v, str) and not v.startswith(REPO)), key=lambda name: (len(name), name))
+    names = [v for v in values if isinstance(v, str) and not v.startswith(REPO)]
+    if len(names) < 3:
+        return values
+    names.sort(key=lambda name: (_calls(name), len(name), name))
     kept: list[str] = []
-    dropped: set[str] = set()
     for name in names:
-        if any(name.startswith(k) and _calls(name) - _calls(k) > 1 and name[len(k)] in ".[(" for k in kept):
-            dropped.add(name)
-        else:
+        if len(kept) == _MAX_NAMES:
+            break
+        if not any(name.startswith(k) and _calls(name) - _calls(k) > 1 and name[len(k)] in ".[(" for k in kept):
             kept.append(name)
-    return values - dropped if dropped else values
+    return values if len(kept) == len(names) else values - (set(names) - set(kept))
 
 
 def _calls(name: str) -> int:
