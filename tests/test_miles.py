@@ -1,4 +1,4 @@
-"""Miles, planned: what is written into each of its version forms, as a fork and as a launcher, and what is left alone."""
+"""Miles, planned: what is written into each version form, as a fork and as a launcher, and what is left alone."""
 
 from __future__ import annotations
 
@@ -6,36 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from instrument.plan.context import Options
-from instrument.plan.edits import ordered
-from instrument.plan.model import Plan
-from instrument.plan.planner import make_plan
-from instrument.repo.scan import Repository
-
-SHAPES = Path(__file__).with_name("shapes") / "miles"
-
-
-def planned(folder: Path, **options: str) -> tuple[Plan, dict[str, str]]:
-    """The plan for a folder, and the text of each file that it edits."""
-    repo = Repository(folder)
-    plan = make_plan(repo, Options(**options))  # type: ignore[arg-type]
-    texts = {
-        path: repo.source(path).render(ordered(e for e in plan.edits if e.path == path)).decode()
-        for path in {edit.path for edit in plan.edits}
-    }
-    return plan, texts | {new.path: new.text for new in plan.new_files}
-
-
-def files(folder: Path) -> dict[str, str]:
-    return {p.relative_to(folder).as_posix(): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
-def copied(folder: Path, to: Path) -> Path:
-    """A fixture outside any folder called `tests`, whose files would be left alone."""
-    for path, text in files(folder).items():
-        (to / path).parent.mkdir(parents=True, exist_ok=True)
-        (to / path).write_text(text)
-    return to
+from tests.miles import SHAPES, copied, files, planned
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in SHAPES.iterdir()))
