@@ -54,7 +54,7 @@ def compared(repository: Path, text: str, revision: str = "HEAD") -> Against:
     folder.mkdir()
     env = {**os.environ, "PYTHONPATH": str(repository)}
     request = Request(
-        command=[sys.executable, "train.py"], cwd=repository / "sub", folder=folder, stdout="keep", env=env
+        command=[sys.executable, "train.py"], cwd=repository / "sub", folder=folder, copy_stdout=True, env=env
     )
     result = before(run(request), request, revision)
     assert git(repository, "worktree", "list").count("\n") == 1, "the worktree was left behind"

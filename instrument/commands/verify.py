@@ -45,6 +45,10 @@ def register(app: typer.Typer) -> None:
             list[str] | None,
             typer.Option(help="A credential that the command keeps (HF_TOKEN for gated data).", metavar="NAME"),
         ] = None,
+        env: Annotated[
+            list[str] | None,
+            typer.Option(help="A variable that the command gets, whatever else is set.", metavar="NAME=VALUE"),
+        ] = None,
         against: Annotated[
             str | None,
             typer.Option(help="Also run it on this git revision, from before the edit, and compare.", metavar="REV"),
@@ -74,7 +78,9 @@ def register(app: typer.Typer) -> None:
             timeout=timeout,
             grace=grace,
             keep=tuple(keep_env or ()),
-            stdout="keep" if against else "stderr" if as_json else "inherit",
+            extra=dict(pair.split("=", 1) for pair in env or () if "=" in pair),
+            stdout="stderr" if as_json else "stdout",
+            copy_stdout=against is not None,
         )
         passed = False
         try:
@@ -89,6 +95,10 @@ def register(app: typer.Typer) -> None:
                 passed = True
                 typer.echo("\n".join(explain(request, against)))
                 return
+            if against is not None:
+                from instrument.verify.against import commit_of
+
+                commit_of(place, against)
             passed = _verify(request, path, tolerance, tuple(ignore or ()), against, html, as_json)
         except InstrumentError as error:
             typer.echo(f"error: {error}", err=True)
@@ -113,6 +123,7 @@ def _verify(
 ) -> bool:
     from rich.console import Console
 
+    from instrument.errors import InstrumentError
     from instrument.verify import report
     from instrument.verify.session import verify
 
@@ -125,13 +136,13 @@ def _verify(
     if not console.is_terminal:  # a log file is not as narrow as the 80 columns that rich assumes
         console.width = 120
     report.show(verification, console)
+    if as_json:
+        sys.stdout.write(json.dumps(report.as_json(verification), indent=2, allow_nan=False) + "\n")
     if html is not None:
         from instrument.verify.picture import page
 
         try:
             html.write_text(page(verification), "utf-8")
         except OSError as error:
-            typer.echo(f"error: {html} can't be written: {error.strerror}", err=True)
-    if as_json:
-        sys.stdout.write(json.dumps(report.as_json(verification), indent=2, allow_nan=False) + "\n")
+            raise InstrumentError(f"can't be written: {error.strerror}", path=str(html)) from None
     return verification.passed

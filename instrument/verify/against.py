@@ -80,13 +80,18 @@ def worktree(root: Path, revision: str) -> Iterator[Path]:
             _git(root, "worktree", "remove", "--force", str(tree))
 
 
+def commit_of(folder: Path, revision: str) -> str:
+    """The commit that a revision names. Raises InstrumentError where there is none."""
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+
 def before(after: Outcome, request: Request, revision: str, tolerance: float = 0.0) -> Against:
     """Run the request on a revision and compare with what came of it on the tree as it is.
 
-    The request's stdout must have been kept. Raises InstrumentError where there is no such revision.
+    The request must have asked for a copy of stdout. Raises InstrumentError where there is no such revision.
     """
     root = Path(_git(request.cwd, "rev-parse", "--show-toplevel")).resolve()
-    commit = _git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    commit = commit_of(root, revision)
     with worktree(root, commit) as tree:
         first = _run_in(tree, root, request, "before")
         rules = Rules(tolerance=tolerance, cut=float("inf") if after.stopped or first.stopped else 0)

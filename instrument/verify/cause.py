@@ -42,9 +42,14 @@ def likely_cause(result: RunResult, outcome: Outcome, path: Path) -> str:
     missing = _not_installed(result.tracker, path)
     if missing:
         return f"{missing}, in {where}"
+    role = result.tracker.process.role
+    inner = (
+        role.startswith(("Ray", "torchrun", "spawned", "child")) and "what is registered or opened in the driver alone"
+    )
     return (
-        f"Probe's calls were not reached, or the run did not open, in {where}: "
-        "look for a guard that is off (a flag, a rank) and for a line about Probe in the trainer's output"
+        f"Probe's calls were not reached, or the run did not open, in {where}: look for a guard that is off "
+        f"(a flag, a rank), {f'for {inner} (it does not reach that process), ' if inner else ''}"
+        "and for a line about Probe in the trainer's output"
     )
 
 

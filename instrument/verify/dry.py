@@ -12,7 +12,9 @@ from instrument.verify.run import Request
 def explain(request: Request, against: str | None) -> list[str]:
     """Every line of `--dry`: the command, where, with which environment, how it is stopped and what is compared."""
     lines = [f"would run   {shlex.join(request.command)}", f"in          {request.cwd}"]
-    lines += [f"with        {name}={value}" for name, value in sorted(private(request.folder).items())]
+    lines += [
+        f"with        {name}={value}" for name, value in sorted({**private(request.folder), **request.extra}.items())
+    ]
     gone = removed(request.env, request.keep)
     lines.append(f"without     {', '.join(gone) or 'nothing: no credential is set'}")
     stops = [

@@ -40,8 +40,9 @@ class Request:
     """What is to be run.
 
     `steps` and `timeout` (seconds) stop the command politely; `grace` is how long it gets to end after SIGINT, and
-    half of it again after SIGTERM. `linger` is how long its children may outlive it. `stdout`: "inherit" passes it
-    through untouched, "stderr" moves it there (for `--json`), "keep" passes it on and keeps a copy.
+    half of it again after SIGTERM. `linger` is how long its children may outlive it. `keep` names credentials that it
+    gets all the same, `extra` sets variables whatever else is set. Its stdout passes through untouched, to `stdout` or
+    (for `--json`) to stderr; `copy_stdout` keeps a copy, which costs it the terminal.
     """
 
     command: Sequence[str]
@@ -52,7 +53,9 @@ class Request:
     grace: float = 30.0
     linger: float = 10.0
     keep: tuple[str, ...] = ()
-    stdout: Literal["inherit", "stderr", "keep"] = "inherit"
+    extra: Mapping[str, str] = field(default_factory=dict)
+    stdout: Literal["stdout", "stderr"] = "stdout"
+    copy_stdout: bool = False
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
@@ -120,8 +123,22 @@ def records_below(folder: Path) -> dict[Path, tuple[int, int, int]]:
     return found
 
 
-def _copy(source: IO[bytes], into: list[bytes]) -> None:
-    target = sys.stdout.buffer if hasattr(sys.stdout, "buffer") else None
+def _places(request: Request) -> list[Path]:
+    """Where records may be: the private folder, where the command runs, and folders that its arguments name.
+
+    A folder that holds the place where it runs is left out: it would be a home or a whole disk.
+    """
+    places = [request.folder, request.cwd]
+    for word in request.command[1:]:
+        named = Path(request.cwd, word.partition("=")[2] or word)
+        with suppress(OSError, ValueError):
+            if named.is_dir() and not any(place.is_relative_to(named.resolve()) for place in places):
+                places.append(named)
+    return places
+
+
+def _copy(source: IO[bytes], into: list[bytes], name: Literal["stdout", "stderr"]) -> None:
+    target = getattr(getattr(sys, name), "buffer", None)
     while chunk := source.read1(65536):  # type: ignore[attr-defined]
         into.append(chunk)
         if target is not None:
@@ -134,9 +151,9 @@ def run(request: Request) -> Outcome:
     """Run the command and read the records. Raises InstrumentError where it can't be started."""
     outcome = Outcome()
     mark = uuid.uuid4().hex
-    before = {**records_below(request.cwd), **records_below(request.folder)}
-    env = environment(request.env, request.folder, mark, request.keep)
-    stdout = {"inherit": None, "stderr": 2, "keep": subprocess.PIPE}[request.stdout]
+    before = {path: state for place in _places(request) for path, state in records_below(place).items()}
+    env = {**environment(request.env, request.folder, mark, request.keep), **request.extra}
+    stdout = subprocess.PIPE if request.copy_stdout else 2 if request.stdout == "stderr" else None
     adopted, began = adopt_orphans(), time.monotonic()
     kept: list[bytes] = []
     reader: threading.Thread | None = None
@@ -154,7 +171,7 @@ def run(request: Request) -> Outcome:
                 hint="give the command as you would type it, after --",
             ) from None
         if process.stdout is not None:
-            reader = threading.Thread(target=_copy, args=(process.stdout, kept), daemon=True)
+            reader = threading.Thread(target=_copy, args=(process.stdout, kept, request.stdout), daemon=True)
             reader.start()
         events = [reader for reader in all_readers() if reader.name == "tensorboard"]
         group = Group(process.pid, f"{MARK}={mark}".encode(), wanted=lambda p: any(r.owns(Path(p)) for r in events))
@@ -233,7 +250,8 @@ def _changed(folder: Path, before: Before) -> list[Path]:
 
 def _collect(outcome: Outcome, request: Request, group: Group, before: Before) -> None:
     opened = [Path(path) for path in group.opened if Path(path).is_file()]
-    files = {path.resolve() for path in (*_changed(request.folder, before), *_changed(request.cwd, before), *opened)}
+    found = [path for place in _places(request) for path in _changed(place, before)]
+    files = {path.resolve() for path in (*found, *opened)}
     outcome.probe, outcome.trackers = read_all(sorted(files))
     for run in (*outcome.probe, *outcome.trackers):
         run.process.role = run.process.role or group.role(run.process.pid)
