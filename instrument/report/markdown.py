@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MAX_PATCH = 40_000
 
 _PROMISE = (
-    "Nothing that the trainer does today changes: Probe's calls are guarded, and every edit was proved to leave the"
+    " Nothing that the trainer does today changes: Probe's calls are guarded, and every edit was proved to leave the"
     " rest of its file as it was."
 )
 
@@ -29,12 +29,15 @@ def page(summary: Summary, patch: bytes = b"") -> str:
         lines += ["Already instrumented, nothing to do." if summary.already else "Nothing to do.", ""]
     else:
         edits = sum(len(change.edits) for change in summary.files)
-        lines += [f"{plural(edits, 'edit')} in {plural(len(summary.files), 'file')}. {_PROMISE}", ""]
+        lines += [
+            f"{plural(edits, 'edit')} in {plural(len(summary.files), 'file')}.{_PROMISE if summary.proofs else ''}",
+            "",
+        ]
         lines += ["| file | line | what and why | look closer |", "|---|---|---|---|"]
         for change in summary.files:
             if change.new:
                 lines.append(f"| {_code(change.path)} | new | {_text(change.new.reason)} | |")
-            for edit in sorted(change.edits, key=lambda edit: edit.start):
+            for edit in change.explained:
                 look = "yes" if edit.applicability == "review" else ""
                 lines.append(f"| {_code(change.path)} | {summary.line(edit)} | {_text(edit.reason)} | {look} |")
         lines.append("")

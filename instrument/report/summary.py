@@ -40,9 +40,14 @@ class Touched:
     new: NewFile | None = None
 
     @property
+    def explained(self) -> list[Edit]:
+        """The edits in the order of the file, without those that only put a name where its value was bound before."""
+        return sorted((edit for edit in self.edits if not edit.moved), key=lambda edit: edit.start)
+
+    @property
     def reasons(self) -> list[str]:
         """Why, each reason once, in the order of the file."""
-        found = [edit.reason for edit in sorted(self.edits, key=lambda edit: edit.start)]
+        found = [edit.reason for edit in self.explained]
         return list(dict.fromkeys([*([self.new.reason] if self.new else []), *found]))
 
     @property
