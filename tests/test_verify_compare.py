@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from instrument.verify.compare import Rules, compare, compare_series, match_keys, pair
+from instrument.verify.compare import Rules, compare, compare_series
 from instrument.verify.model import Process, Run, Series
+from instrument.verify.pairing import match_keys, pair
 from instrument.verify.picture import svg
 
 

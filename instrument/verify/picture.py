@@ -11,7 +11,7 @@ from instrument.verify.model import Point
 from instrument.verify.report import number, shown, step_text, summary
 from instrument.verify.session import Verification
 
-WIDTH, HEIGHT, PAD = 320, 140, 8
+WIDTH, HEIGHT, PAD = 320, 150, 14
 #: More points than this are thinned for the picture; the comparison itself used all.
 MOST = 1500
 
@@ -26,9 +26,10 @@ h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
 .parity { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1rem; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: 8px; padding: .6rem; }
 figcaption { font-size: .85rem; overflow-wrap: anywhere; } figcaption b { font-weight: 600; }
-svg { display: block; width: 100%; height: auto; } svg path { fill: none; vector-effect: non-scaling-stroke; }
-.tracker { stroke: var(--tracker); stroke-width: 5; stroke-opacity: .45; fill: var(--tracker); }
-.probe { stroke: var(--probe); stroke-width: 1.5; fill: var(--probe); }
+svg { display: block; width: 100%; height: auto; } svg path { fill: none; stroke-linejoin: round; }
+svg text { font-size: 9px; fill: var(--soft); }
+.tracker { stroke: var(--tracker); stroke-width: 5; stroke-opacity: .45; }
+.probe { stroke: var(--probe); stroke-width: 1.5; }
 .equal { color: var(--good); } .not { color: var(--bad); } .soft { color: var(--soft); }
 code { font-size: .85em; overflow-wrap: anywhere; }
 """
@@ -69,6 +70,14 @@ def svg(tracker: Sequence[Point], probe: Sequence[Point]) -> str:
             shapes.append(f'<circle class="{name}" cx="{x}" cy="{y}" r="{5 if name == "tracker" else 2}"/>')
         elif points:
             shapes.append(f'<path class="{name}" d="M{"L".join(map(place, points))}"/>')
+    corners = (
+        (2, 9, "start", max(ys)),
+        (2, HEIGHT - 2, "start", bottom),
+        (WIDTH - 2, HEIGHT - 2, "end", f"steps {left:g} to {max(xs):g}"),
+    )
+    for across, down, anchor, value in corners:
+        said = value if isinstance(value, str) else f"{value:.4g}"
+        shapes.append(f'<text x="{across}" y="{down}" text-anchor="{anchor}">{said}</text>')
     label = f"{len(tracker)} points of the tracker, {len(probe)} of Probe"
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(shapes)}</svg>'
 
@@ -111,8 +120,8 @@ def fragment(verification: Verification) -> str:
     mood = "equal" if verification.passed else "not"
     notes = "".join(f'<p class="soft">{escape(shown(note))}</p>' for note in verification.notes)
     legend = (
-        '<p class="soft">broad: the tracker, <span style="color:var(--tracker)">&#9644;</span>; '
-        'thin: Probe, <span style="color:var(--probe)">&#9644;</span></p>'
+        '<p class="soft"><span style="color:var(--tracker)">&#9644;</span> broad: the tracker '
+        '<span style="color:var(--probe)">&#9644;</span> thin: Probe</p>'
     )
     sections = "".join(map(_section, verification.comparison.runs))
     return f'<p class="{mood}"><b>{escape(summary(verification))}</b></p>{notes}{legend}{sections}'

@@ -55,16 +55,22 @@ def _weight(text: re.Pattern[str] | str, key: str) -> int:
     return 20 if text.fullmatch(key) else 0
 
 
+def _is_probe(owner: ast.expr) -> bool:
+    return isinstance(owner, ast.Name) and owner.id in ("probe", "probe_sdk", "probe_tracking")
+
+
 def _texts(tree: ast.AST) -> Iterator[tuple[re.Pattern[str] | str, int, int]]:
-    """Every text in the code: itself (or the pattern of an f-string), its line, and 5 where it is in a logging call."""
+    """Every text in the code: itself (or an f-string's pattern), its line, 5 in a tracker's call and -5 in Probe's."""
     logging: set[int] = set()
+    ours: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func
             if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in LOGS:
-                logging.update(id(part) for part in ast.walk(node))
+                inner = (id(part) for part in ast.walk(node))
+                (ours if isinstance(called, ast.Attribute) and _is_probe(called.value) else logging).update(inner)
     for node in ast.walk(tree):
-        near = 5 if id(node) in logging else 0
+        near = -5 if id(node) in ours else 5 if id(node) in logging else 0
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value, node.lineno, near
         elif isinstance(node, ast.JoinedStr):
