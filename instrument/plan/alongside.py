@@ -211,7 +211,7 @@ def _close(mirror: Mirror, call: ast.Call) -> None:
         return
     stmt = module.statement(call)
     beside = isinstance(stmt, ast.Expr) and module.parent(call) is stmt
-    code = place.argument(call, 0, "exit_code")
+    code = place.argument(call, 0 if mirror.tracker.closes_with_code else None, "exit_code")
     status = ""
     if code is not None and effect_free(code) and not (isinstance(code, ast.Constant) and not code.value):
         status = '"failed"' if isinstance(code, ast.Constant) else f'"failed" if {module.code(code)} else "completed"'

@@ -84,6 +84,8 @@ class Tracker:
     leaves: Mapping[str, str] = field(default_factory=dict)
     #: Parts of the generated module that it needs.
     parts: tuple[str, ...] = ("core",)
+    #: Whether a closing call's first argument is an exit code (`wandb.finish(1)`); else only `exit_code=` is one.
+    closes_with_code: bool = True
     #: Trackers with a lower rank win where two of them are sent the same metrics.
     rank: int = 50
     #: Says, before anything is edited, whether this tracker is to be left to another one (with the reason).

@@ -83,6 +83,7 @@ TRACKER = Tracker(
     opens={f"{module}.init_tracking": Opening(arguments=_arguments, gives_handle=False) for module in MODULES},
     emits={f"{module}.log": _row for module in MODULES},
     closes=frozenset(f"{module}.finish_tracking" for module in MODULES),
+    closes_with_code=False,
     rank=5,
 )
 
