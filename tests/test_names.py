@@ -134,6 +134,13 @@ ONE_FILE = {
                    {"wandb.Run().log"}),
     "isinstance-else": ("import wandb\ndef f(x):\n    if isinstance(x, wandb.Run):\n        pass\n"
                         "    else:\n        x.log({})", "x.log", set()),
+    "isinstance-assert": ("import wandb\ndef f(x):\n    assert isinstance(x, wandb.Run)\n    x.log({})", "x.log",
+                          {"wandb.Run().log"}),
+    "isinstance-exit": ("import wandb\ndef f(x):\n    if not isinstance(x, wandb.Run):\n        return\n"
+                        "    x.log({})", "x.log", {"wandb.Run().log"}),
+    "isinstance-before": ("import wandb\ndef f(x):\n    x.log({})\n    assert isinstance(x, wandb.Run)", "x.log", set()),
+    "isinstance-conditional": ("import wandb\ndef f(x):\n    return x.log({}) if isinstance(x, wandb.Run) else x", "x.log",
+                               {"wandb.Run().log"}),
     "dict-item": ("import wandb\nd = {'run': wandb.init(), 'n': print}\nd['run'].log({})", "d['run'].log",
                   {"wandb.init().log"}),
     "dict-assigned": ("import wandb\nd = {}\nd['run'] = wandb.init()\nd['x'] = print\nd['run'].log({})", "d['run'].log",
@@ -233,6 +240,8 @@ CLASSES = {
                 {"wandb.init().log"}),
     "stored-outside": ("class T:\n    pass\nt = T()\nt.run = wandb.init()\ndef f(t):\n    t.run.log({})\nf(t)", "t.run.log",
                        {"wandb.init().log"}),
+    "setattr": ("class T:\n    def __init__(self):\n        setattr(self, 'run', wandb.init())\n    def fit(self):\n"
+                "        self.run.log({})", "self.run.log", {"wandb.init().log"}),
     "base": ("class B:\n    def __init__(self):\n        self.run = wandb.init()\nclass T(B):\n    def fit(self):\n"
              "        self.run.log({})", "self.run.log", {"wandb.init().log"}),
     "subclass": ("class B:\n    def fit(self):\n        self.run.log({})\nclass T(B):\n    def __init__(self):\n"

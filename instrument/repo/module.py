@@ -12,7 +12,7 @@ from instrument.repo.source import PythonSource
 
 BUILTINS = frozenset(dir(builtins))
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_BLOCKS = ("body", "orelse", "finalbody")
 
 
 class Module:

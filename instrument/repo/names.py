@@ -52,7 +52,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         self._modules: dict[str, Module] = {}
         self._entities: defaultdict[str, list[tuple[Module, Definition | ast.Lambda]]] = defaultdict(list)
         self._paths: dict[str, str] = {}
-        self._stars: dict[str, bool] = {}
+        self._data: dict[str, tuple[bytes, bool]] = {}
         self._sought: set[str] = set()
         self.start_flow()
         self.start_annotations()
@@ -86,7 +86,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         for qualname, node in made.definitions:
             self._entities[f"{REPO}{made.dotted}.{qualname}"].append((made, node))
         self.everywhere.add(made)
-        self.memo.spend(len(made.index.parents) // 200)
+        self.memo.spend(len(made.index.parents) // 100)
         return made
 
     def modules(self, *needles: bytes, suffixes: tuple[str, ...] = (".py", ".ipynb")) -> list[Module]:
@@ -111,15 +111,14 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
 
     def mentions(self, path: str, name: str) -> bool:
         """Whether a file contains a name as text; `*` asks for a star import."""
-        try:
-            data = self.repo.read(path)
-        except SourceError:
-            return False
-        if name != "*":
-            return name.encode() in data
-        if path not in self._stars:
-            self._stars[path] = bool(_STAR.search(data))
-        return self._stars[path]
+        if path not in self._data:
+            try:
+                data = self.repo.read(path)
+            except SourceError:
+                data = b""
+            self._data[path] = (data, bool(_STAR.search(data)))
+        data, star = self._data[path]
+        return star if name == "*" else name.encode() in data
 
     def load_mentioning(self, name: str) -> None:
         """Parse the scanned files in which a name could be used."""

@@ -280,37 +280,58 @@ class Expressions:
         return frozenset(results)
 
     def _narrowed(self, module: Module, node: ast.Name | ast.Attribute) -> Values:
-        """What `if isinstance(x, T):` around a use of `x` says of it."""
+        """What `isinstance(x, T)` before or around a use of `x` says of it."""
         asked = module.index.narrowed.get(terminal(node) or "")
         if not asked:
             return EMPTY
-        results: set[Value] = set()
         wanted = ast.dump(node)
-        child: ast.AST = node
-        parent = module.parent(child)
-        while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
-            tests: list[ast.expr] = []
-            if isinstance(parent, ast.If) and child is not parent.test and child not in parent.orelse:
-                tests = [parent.test]
-            elif isinstance(parent, ast.IfExp) and child is parent.body:
-                tests = [parent.test]
-            elif isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
-                tests = [value for value in parent.values if value is not child]
-            for call in asked:
-                if any(_implies(test, call) for test in tests) and ast.dump(call.args[0]) == wanted:
-                    kinds = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
-                    results |= instances(union(self.expr(module, kind) for kind in kinds))
-            child, parent = parent, module.parent(parent)
+        results: set[Value] = set()
+        for call in asked:
+            if ast.dump(call.args[0]) == wanted and _holds_at(module, call, node):
+                kinds = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
+                results |= instances(union(self.expr(module, kind) for kind in kinds))
         return frozenset(results)
+
+
+def _holds_at(module: Module, call: ast.Call, node: ast.AST) -> bool:
+    """Whether code at a node only runs if a call gave true: `if`, `and`, `assert` or an early exit see to it."""
+    child: ast.AST = call
+    test = module.parent(call)
+    while isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        if _within(module, node, test) and child is not node and not _within(module, node, child):
+            return True
+        child, test = test, module.parent(test)
+    if isinstance(test, ast.If | ast.While) and test.test is child:
+        return any(_within(module, node, statement) for statement in test.body)
+    if isinstance(test, ast.IfExp) and test.test is child:
+        return _within(module, node, test.body)
+    leaves: ast.AST | None = None
+    if isinstance(test, ast.Assert):
+        leaves = test
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and child is call:
+        around = module.parent(test)
+        if isinstance(around, ast.If) and around.test is test and isinstance(around.body[-1], _EXITS):
+            leaves = around
+    if leaves is None:
+        return False
+    place = module.parent(leaves)
+    return place is not None and _within(module, node, place) and _line(node) > (getattr(leaves, "end_lineno", 0) or 0)
+
+
+_EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
+
+
+def _within(module: Module, node: ast.AST, place: ast.AST) -> bool:
+    current: ast.AST | None = node
+    while current is not None and current is not place:
+        current = module.parent(current)
+    return current is not None
 
 
 def _is_property(node: ast.AST) -> bool:
     decorators = getattr(node, "decorator_list", [])
     return any((terminal(d.func if isinstance(d, ast.Call) else d) or "") in _PROPERTIES for d in decorators)
-
-
-def _implies(test: ast.expr, call: ast.Call) -> bool:
-    """Whether a condition can hold only if a call in it gave true: the call itself, or one side of an `and`."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return any(_implies(value, call) for value in test.values)
-    return test is call

@@ -111,33 +111,20 @@ class Index:
 
 #: Calls that call, or make something that calls, a function with arguments that they are given beside it.
 APPLIERS = frozenset(
-    (
-        "partial",
-        "partialmethod",
-        "Thread",
-        "Timer",
-        "Process",
-        "spawn",
-        "start_processes",
-        "submit",
-        "apply_async",
-        "run_in_executor",
-        "to_thread",
-        "call_soon",
-        "call_later",
-        "map",
-        "starmap",
-        "notebook_launcher",
-    )
+    ("partial", "partialmethod", "Thread", "Timer", "Process", "spawn", "start_processes", "submit", "apply_async")
+    + ("run_in_executor", "to_thread", "call_soon", "call_later", "map", "starmap", "notebook_launcher")
 )
 
-_SKIPPED = frozenset("ctx op ops kind type_comment level module asname id attr arg conversion is_async simple tag".split())
+_SKIPPED = frozenset(
+    ("ctx", "op", "ops", "kind", "type_comment", "level", "module", "asname", "id", "attr", "arg", "conversion")
+    + ("is_async", "simple", "tag", "kwd_attrs")
+)
 _CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     fields = tuple(reversed([name for name in kind._fields if name not in _SKIPPED]))
-    if kind in (ast.Constant, ast.Name, ast.Global, ast.Nonlocal, ast.alias):
+    if kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.alias):
         fields = ()
     _CHILDREN[kind] = fields
     return fields
@@ -173,24 +160,31 @@ class Walker:
         self.stack: _Pushed = [(tree, None, scope)]
 
     def run(self) -> None:
-        stack, parents, handlers = self.stack, self.index.parents, _HANDLERS
+        stack, handlers, children = self.stack, _HANDLERS, _CHILDREN
+        parents, scopes = self.index.parents, self.index.scopes
+        pop, push = stack.pop, stack.append
         while stack:
-            node, parent, scope = stack.pop()
+            node, parent, scope = pop()
             parents[node] = parent
             kind = type(node)
+            if kind is ast.Name:
+                scopes[node] = scope
+                scope.used.add(node.id)  # type: ignore[attr-defined]
+                continue
             handler = handlers.get(kind)
             if handler is not None and handler(self, node, scope):
                 continue
-            for name in _CHILDREN.get(kind) or _fields(kind):
+            fields = children.get(kind)
+            if fields is None:
+                fields = _fields(kind)
+            for name in fields:
                 value = getattr(node, name, None)
-                if value is None:
-                    continue
                 if type(value) is list:
                     for item in reversed(value):
-                        if isinstance(item, ast.AST):
-                            stack.append((item, node, scope))
+                        if item is not None:
+                            push((item, node, scope))
                 elif isinstance(value, ast.AST):
-                    stack.append((value, node, scope))
+                    push((value, node, scope))
 
     def push(self, nodes: list[ast.AST], parent: ast.AST, scope: Scope) -> None:
         for node in reversed(nodes):
@@ -261,11 +255,6 @@ class Walker:
 
     # -- one method a node type; True says that the children are taken care of ----------------------------------------
 
-    def name(self, node: ast.Name, scope: Scope) -> bool:
-        self.index.scopes[node] = scope
-        scope.used.add(node.id)
-        return True
-
     def call(self, node: ast.Call, scope: Scope) -> bool:
         index, func = self.index, node.func
         index.scopes[node] = scope
@@ -292,6 +281,9 @@ class Walker:
             asked = terminal(node.args[0])
             if asked is not None:
                 index.narrowed[asked].append(node)
+        elif name == "setattr" and len(node.args) == 3 and isinstance(node.args[1], ast.Constant):
+            target = ast.Attribute(node.args[0], str(node.args[1].value), ast.Store())
+            self.assign(target, Binding("value", node.args[2], scope))
         if name in APPLIERS or any(keyword.arg == "args" for keyword in node.keywords):
             for value in (*node.args, *(keyword.value for keyword in node.keywords)):
                 passed = terminal(value)
@@ -464,10 +456,9 @@ class Walker:
         return False
 
 
-_MUTATORS = frozenset("append add appendleft insert setdefault extend update".split())
+_MUTATORS = frozenset(("append", "add", "appendleft", "insert", "setdefault", "extend", "update"))
 
 _HANDLERS: dict[type[ast.AST], Callable[..., bool]] = {
-    ast.Name: Walker.name,
     ast.Call: Walker.call,
     ast.Assign: Walker.assignment,
     ast.AnnAssign: Walker.annotated,
