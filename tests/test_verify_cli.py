@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -113,6 +114,18 @@ def test_against_a_revision(trainer: Path) -> None:
     assert not left_behind(trainer)
     done = verify(trainer, "trainer", "--against", "HEAD~9", "--", sys.executable, "train.py")
     assert done.returncode == 2 and b"error: git rev-parse failed" in done.stderr
+
+
+def test_the_demo_instrumented_by_the_tool(tmp_path: Path) -> None:
+    folder = tmp_path / "trainer"
+    shutil.copytree(ROOT / "corpus" / "demo", folder)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    apply = [sys.executable, "-m", "instrument", "apply", str(folder), "--yes"]
+    subprocess.run(apply, check=True, capture_output=True, env=env)
+    done = verify(folder, "trainer", "--json", "--", sys.executable, "train.py")
+    data = json.loads(done.stdout)
+    assert done.returncode == 0 and data["verdict"] == "equal", done.stderr.decode()
+    assert sum(key["tracker_points"] for key in data["runs"][0]["keys"]) > 300
 
 
 def test_dry_runs_nothing(trainer: Path) -> None:
