@@ -89,7 +89,7 @@ def actor(args, name):
     tracking.log(args, {"eval/acc": 0.5, "eval/step": 2}, "eval/step")
 
 def main(name, save, end):
-    args = argparse.Namespace(save=save, use_wandb=False, wandb_group=None, probe_snapshot=False)
+    args = argparse.Namespace(save=save, use_wandb=False, wandb_group=None)
     tracking = importlib.import_module(name)
     if end == "off":
         args.use_probe = False

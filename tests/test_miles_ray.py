@@ -53,7 +53,7 @@ class RolloutManager:
 name, save, how = sys.argv[1:]
 args = argparse.Namespace(
     save=save, use_wandb=False, use_tensorboard=False, use_mlflow=False, use_prometheus=False, wandb_group=None,
-    ci_enable_metrics_capture=False, use_miles_dashboard=False, wandb_run_id=None, probe_snapshot=False,
+    ci_enable_metrics_capture=False, use_miles_dashboard=False, wandb_run_id=None,
 )
 ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
 tracking = importlib.import_module(name)
@@ -123,9 +123,10 @@ def test_a_launcher_of_each_commit(form: str, tmp_path: Path) -> None:
     miles = checkout(url, commit, tmp_path / "miles")
     folder = tmp_path / "launcher"
     folder.mkdir()
-    text = DRIVER.replace("tracking = importlib.import_module(name)\n", f"import {name} as tracking\n")
-    text = text.replace("self.tracking = args, importlib.import_module(name)", "self.tracking = args, tracking")
-    text = f"import {name} as tracking\n" + text
+    by_hand = 'if how == "driver":\n    import probe_tracking\n    probe_tracking.register(args)\n'
+    text = DRIVER.replace(by_hand, "").replace("tracking = importlib.import_module(name)\n", "")
+    text = text.replace("self.args, self.tracking = args, importlib.import_module(name)", "self.args = args")
+    text = f"import {name} as tracking\n" + text.replace("self.tracking", "tracking")
     (folder / "driver.py").write_text(text)
     texts = planned(folder)[1]
     assert texts["driver.py"].count("probe.register(args)") == 2

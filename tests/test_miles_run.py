@@ -155,7 +155,7 @@ class Odd:
     def __eq__(self, other): raise RuntimeError("odd")
 
 name, save = sys.argv[1:]
-args = argparse.Namespace(save=save, use_wandb=False, wandb_group=None, probe_snapshot=False)
+args = argparse.Namespace(save=save, use_wandb=False, wandb_group=None)
 tracking = importlib.import_module(name)
 tracking.init_tracking(args)
 rows = [{"a": Odd(), "x/step": 1}, {"a": "text", "b": None, "x/step": "two"}, {}, {"a": float("nan"), "x/step": 1},
@@ -238,7 +238,7 @@ def test_a_launcher_on_each_installed_miles(form: str, tmp_path: Path) -> None:
             text = re.sub(r"\S*finish_tracking\(\)", "pass", text)
         (folder / name).write_text(text)
     main = (folder / "train.py").read_text().replace(
-        "use_wandb=False,", f"use_wandb=False, wandb_group=None, probe_snapshot=False, save={str(tmp_path / 'save')!r},"
+        "use_wandb=False,", f"use_wandb=False, wandb_group=None, save={str(tmp_path / 'save')!r},"
     )  # fmt: skip
     done = run(folder, main, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr

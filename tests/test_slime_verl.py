@@ -59,7 +59,7 @@ def test_the_slime_fork_queues_its_rows(tmp_path: Path) -> None:
     folder = applied(copied(ROOT / "slime" / "fork" / "before", tmp_path / "repo"))
     code = (
         "import argparse, sys, train\n"
-        "train.train(argparse.Namespace(save=sys.argv[1], use_wandb=False, wandb_group=None, probe_snapshot=False))\n"
+        "train.train(argparse.Namespace(save=sys.argv[1], use_wandb=False, wandb_group=None))\n"
     )
     done = run(folder, code, str(tmp_path / "save"), PROBE_MODE="offline")
     assert done.returncode == 0, done.stderr

@@ -215,6 +215,12 @@ def say_what_it_needs(context: Context) -> None:
         "hands on only through env_vars of its runtime environment",
         next="`use_probe: false` through --custom-config-path, or PROBE_MODE=disabled, leaves Probe off",
     )  # fmt: skip
+    context.note(
+        "info", "miles-relaunch",
+        "a relaunch under the same id (MILES_RUN_ID, else the Ray or Slurm job's) goes on in the same run, where Probe "
+        "drops points at or below the highest step of any axis: rollout and eval rows stand behind train/step",
+        next="give each relaunch a MILES_RUN_ID of its own",
+    )  # fmt: skip
 
 
 def _insert(context: Context, rule: str, module: Module, point: Insertion, reason: str) -> None:
