@@ -63,7 +63,7 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
                 _emit(mirror, call, name, opened)
         for call in calls.closes:
             if context.claim(calls.module.path, calls.module.start(call), tracker.name):
-                _close(mirror, call)
+                wire_close(mirror, call)
 
 
 def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
@@ -199,7 +199,8 @@ def _emit(mirror: Mirror, call: ast.Call, name: str, opened: bool) -> None:
         mirror.ask(site, "no-place", f"{module.code(call.func)} is called where no statement can stand beside it")
 
 
-def _close(mirror: Mirror, call: ast.Call) -> None:
+def wire_close(mirror: Mirror, call: ast.Call) -> None:
+    """Write `probe.finish` beside a call that closes the tracker's run."""
     module = mirror.module
     site = mirror.context.site(mirror.tracker.name, "close", module, call, module.code(call.func), strategy="alongside")
     if mirror.existing.counterpart(call, "finish"):

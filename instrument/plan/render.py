@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PARTS: dict[str, tuple[str, ...]] = {
     "core": (),
     "wandb": ("core",),
+    "ray": ("core",),
     "accelerate": ("core",),
     "huggingface": (),
     "lightning": (),
