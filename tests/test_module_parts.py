@@ -18,7 +18,7 @@ from instrument.plan import render
 from instrument.repo.scan import OUR_MARK
 from tests.module_lab import FakeRun, FakeSdk, Lab, load
 
-MINE = [part for part in render.PARTS if part != "miles"]
+MINE = ["core", "wandb", "accelerate", "huggingface", "lightning"]
 ALL = [chosen for size in range(1, len(MINE) + 1) for chosen in itertools.combinations(MINE, size)]
 
 
@@ -41,6 +41,14 @@ def test_each_choice_of_parts_is_a_module_of_its_own(parts: tuple[str, ...]) -> 
     top = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     modules = {alias.name.split(".")[0] for node in top for alias in node.names} - {"Mapping", "datetime", "timezone"}
     assert modules <= sys.stdlib_module_names, "only the standard library when it is imported"
+
+
+def test_all_parts_fit_in_one_module() -> None:
+    text = render.render_module(render.PARTS)
+    tree = ast.parse(text, feature_version=(3, 9))
+    names = [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    assert len(names) == len(set(names)), "two parts use one name"
+    assert render.parts_of(text) == set(render.PARTS)
 
 
 @pytest.mark.parametrize("parts", [["core"], ["core", "wandb"], MINE], ids="+".join)
