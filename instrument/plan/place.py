@@ -352,6 +352,9 @@ def import_point(
         if cell_of and cell_of(module.start(body[last + 1])) != cell:
             break
         last += 1
+    in_order = _in_order(module, body[anchor : last + 1], lines) if own is not None else None
+    if in_order is not None:
+        return in_order
     stmt = body[last]
     if _shares_line_after(module, stmt):
         line = source.line_start(source.line_of(module.start(body[anchor])))
@@ -364,6 +367,21 @@ def import_point(
     following = source.text[source.line_start(line + 1) : source.line_end(line + 1)]
     tail = newline if gap and following.strip() else ""
     return Insertion(offset, gap + "".join(newline + line for line in lines) + tail)
+
+
+def _in_order(module: Module, block: list[ast.stmt], lines: list[str]) -> Insertion | None:
+    """Among the package's own absolute imports, where those are in the order that isort keeps."""
+    wanted = re.match(r"from ([A-Za-z_][\w.]*) import ", lines[0]) if len(lines) == 1 else None
+    if wanted is None:
+        return None
+    root = wanted[1].split(".")[0]
+    same = [s for s in block if isinstance(s, ast.ImportFrom) and not s.level and s.module]
+    same = [s for s in same if str(s.module).split(".")[0] == root]
+    names = [str(s.module) for s in same]
+    if not same or names != sorted(names):
+        return None
+    later = next((s for s in same if str(s.module) > wanted[1]), None)
+    return before(module, later, lines) if later is not None else after(module, same[-1], lines)
 
 
 def _imports_own(stmt: ast.stmt, own: Callable[[str], bool]) -> bool:

@@ -2,8 +2,8 @@
 
 import logging
 
-from miles.utils import wandb_utils
 from miles.probe_tracking import ProbeBackend
+from miles.utils import wandb_utils
 
 logger = logging.getLogger(__name__)
 _probe = ProbeBackend()

@@ -1,7 +1,7 @@
 import logging
 
-from miles.utils.tracking_utils.base import TrackingBackend, TrackingManager, WandbBackend
 from miles import probe_tracking as probe
+from miles.utils.tracking_utils.base import TrackingBackend, TrackingManager, WandbBackend
 
 # Every backend is imported here, so the registry is here too.
 BACKEND_REGISTRY: dict[str, tuple[type[TrackingBackend], str]] = {
