@@ -13,6 +13,10 @@ from instrument.errors import InstrumentError
 from instrument.verify.against import Against, as_data, before, lines
 from instrument.verify.run import Request, run
 
+pytest.importorskip("wandb")
+pytest.importorskip("probe")
+pytestmark = pytest.mark.slow
+
 BEFORE = """
 import random, sys
 import wandb

@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("wandb")
+pytest.importorskip("probe")
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 
 TRAINER = """

@@ -16,6 +16,10 @@ import pytest
 from instrument.verify.run import Outcome, Request, run
 from instrument.verify.session import verify
 
+pytest.importorskip("wandb")
+pytest.importorskip("probe")
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 
 LONG = """

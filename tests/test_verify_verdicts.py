@@ -14,6 +14,10 @@ from instrument.verify.report import as_json, summary
 from instrument.verify.run import Request
 from instrument.verify.session import Verification, verify
 
+pytest.importorskip("wandb")
+pytest.importorskip("probe")
+pytestmark = pytest.mark.slow
+
 TRAINER = """
 import math
 import wandb
