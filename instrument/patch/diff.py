@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 
 from instrument.errors import ConflictError, InstrumentError
 from instrument.plan.edits import Edit, ordered
@@ -52,7 +53,8 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
     """Render a plan: every file that it changes or creates, sorted by path; files it leaves as they are are left out.
 
     Raises ConflictError where edits overlap, where a file is not the one that was planned on, or where a new file is
-    there already with other content; SourceError where a file can't be read.
+    there already with other content; SourceError where a file can't be read; InstrumentError where an edit lies outside
+    the file or has characters that its encoding lacks.
     """
     result = []
     edits_of = grouped(plan)
@@ -63,7 +65,7 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
         last = edits[-1]
         if edits[0].start < 0 or max(edit.end for edit in edits) > len(source.text):
             raise InstrumentError(f"an edit lies outside the file («{last.reason}»)", path=path)
-        after = source.render(edits)
+        after = _encoded(path, partial(source.render, edits))
         if after != source.data:
             result.append(FileChange(path=path, before=source.data, after=after, mode=_mode(repo, path)))
     seen = set(edits_of)
@@ -71,7 +73,7 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
         if new.path in seen:
             raise ConflictError("is both created and changed, or created twice", path=new.path)
         seen.add(new.path)
-        after = new.text.encode("utf-8")
+        after = _encoded(new.path, partial(new.text.encode, "utf-8"))
         before = repo.read(new.path) if repo.exists(new.path) else None
         if before == after:
             continue
@@ -81,6 +83,14 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
             )
         result.append(FileChange(path=new.path, before=before, after=after, mode=_mode(repo, new.path)))
     return sorted(result, key=lambda change: change.path)
+
+
+def _encoded(path: str, encode: Callable[[], bytes]) -> bytes:
+    try:
+        return encode()
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start : error.end]
+        raise InstrumentError(f"«{bad}» can't be written in its encoding, {error.encoding}", path=path) from None
 
 
 def _mode(repo: Repository, path: str) -> int:

@@ -31,6 +31,8 @@ Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 #: Where one more element is harmless.
 _ELEMENTS = (ast.List, ast.Tuple, ast.Set)
+#: What no collection and no object of the program's is, so that nothing can be added to it.
+_NO_COLLECTION = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp, ast.Lambda)
 #: Methods of the original's objects that give the same object again, with something added (Ray's `.options(...)`).
 _WRAPPING_METHODS = frozenset({"options", "copy"})
 #: Methods that take any number of requirements as arguments (Modal's images).
@@ -136,9 +138,8 @@ class _Proof:
         is_scope = isinstance(node, _SCOPES)
         if is_scope:
             self._check_decorators(node)
-            if not isinstance(node, ast.Lambda):
-                self._check_docstring(node)  # type: ignore[arg-type]
             self._scopes.append(node)  # type: ignore[arg-type]
+        docstring = _docstring(node)
         if isinstance(node, ast.Dict):
             self._visit_dict(node)
         else:
@@ -149,6 +150,9 @@ class _Proof:
                     setattr(node, name, self._kept(value))
                 elif isinstance(value, ast.AST):
                     self._visit_part(value)
+        if docstring is not _docstring(node):
+            line = self._start(node) if hasattr(node, "lineno") else 0
+            self._fail("what is inserted makes another docstring, or takes one away", line)
         if is_scope:
             self._scopes.pop()
         self._way.pop()
@@ -188,11 +192,26 @@ class _Proof:
         if not isinstance(parent, _ELEMENTS) or isinstance(getattr(parent, "ctx", None), (ast.Store, ast.Del)):
             return False
         above = self._way[-2]
-        if isinstance(above, ast.Assign) and any(isinstance(t, (ast.Tuple, ast.List)) for t in above.targets):
-            return False
-        if isinstance(parent, ast.Tuple) and isinstance(above, (ast.Return, ast.Yield)):
-            return False
-        return not isinstance(above, (ast.Subscript, ast.Compare, ast.For, ast.AsyncFor, ast.comprehension))
+        if isinstance(above, ast.BoolOp):
+            return isinstance(above.op, ast.Or)
+        if isinstance(above, (ast.List, ast.Tuple, ast.Set, ast.BinOp, ast.Lambda)):
+            return True
+        return self._may_hold_more(parent, above)
+
+    def _may_hold_more(self, node: ast.AST, above: ast.AST) -> bool:
+        """Whether a value may have more in it than before where it stands: where it is handed on, not where it is used
+        up at once (called, unpacked, looped over, compared)."""
+        if isinstance(above, ast.Call):
+            return above.func is not node
+        if isinstance(above, ast.IfExp):
+            return above.test is not node
+        if isinstance(above, ast.Assign):
+            return not any(isinstance(target, (ast.Tuple, ast.List)) for target in above.targets)
+        if isinstance(above, ast.Return):
+            return not isinstance(node, ast.Tuple)
+        if isinstance(above, ast.Dict):
+            return not any(key is None and value is node for key, value in zip(above.keys, above.values))
+        return isinstance(above, (ast.keyword, ast.AnnAssign, ast.AugAssign, ast.NamedExpr))
 
     def _is_added(self, parent: ast.AST, item: ast.keyword | ast.alias | ast.withitem) -> bool:
         if isinstance(item, ast.withitem):
@@ -297,7 +316,13 @@ class _Proof:
         """Each step of the way must hand the inner expression's value on, evaluated once, whatever else is there."""
         for index, (outer, inner) in enumerate(pairwise(way)):
             above = way[index - 1] if index else None
-            if not _hands_on(outer, inner, above):
+            handed_on = _hands_on(outer, inner, above) and not (isinstance(outer, ast.Subscript) and inner is way[-1])
+            if handed_on and _adds(outer, inner):
+                named = isinstance(outer, ast.List) and isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+                # `log_with="wandb"` may become `log_with=["wandb", ProbeTracker()]`: one name, then one more.
+                holds = named or not isinstance(way[-1], _NO_COLLECTION)
+                handed_on = holds and self._may_hold_more(node, self._way[-1])
+            if not handed_on:
                 text = _short(self._after.code(outer))
                 self._fail(f"«{text}» is no form that is known to keep what the program has there", self._start(node))
 
@@ -311,17 +336,6 @@ class _Proof:
             keys.append(None if key is None else self._kept(key))
             values.append(self._required(value, kept))
         node.keys, node.values = keys, values
-
-    def _check_docstring(self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """A string inserted in the first place becomes `__doc__`, anything inserted above one takes it away."""
-        first = node.body[0] if node.body else None
-        if first is None or not self._starts_inserted(first) or not self._is_new(first):
-            return
-        if _is_docstring(first):
-            self._fail("an inserted string becomes a docstring", self._start(first))
-        kept = next((statement for statement in node.body if not self._starts_inserted(statement)), None)
-        if kept is not None and _is_docstring(kept):
-            self._fail("something inserted above a docstring takes it away", self._start(first))
 
 
 def _subexpressions(node: ast.AST) -> Iterator[ast.expr]:
@@ -360,6 +374,15 @@ def _hands_on(outer: ast.expr, inner: ast.expr, above: ast.expr | None) -> bool:
     return False
 
 
+def _adds(outer: ast.expr, inner: ast.expr) -> bool:
+    """Whether a form hands on the value with something added (or what a wrapper makes of it), not the value itself."""
+    if isinstance(outer, ast.Call):
+        return outer.func is not inner
+    return isinstance(outer, (ast.List, ast.Set, ast.Dict, ast.BinOp, ast.BoolOp)) or (
+        isinstance(outer, ast.Tuple) and any(isinstance(item, ast.Starred) for item in outer.elts)
+    )
+
+
 def _picked(outer: ast.expr, inner: ast.expr, above: ast.expr | None) -> bool:
     """`(inner, ...)[0]`, `(..., inner)[1]`: the pair is made for the value that is picked from it."""
     if not isinstance(outer, ast.Tuple) or not isinstance(above, ast.Subscript):
@@ -381,8 +404,12 @@ def _is_dotted(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
 
 
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _docstring(node: ast.AST) -> ast.Constant | None:
+    if not isinstance(node, _SCOPES) or isinstance(node, ast.Lambda) or not node.body:
+        return None
+    first = node.body[0]
+    found = first.value if isinstance(first, ast.Expr) else None
+    return found if isinstance(found, ast.Constant) and isinstance(found.value, str) else None
 
 
 def _futures(tree: ast.Module) -> set[str]:
