@@ -264,3 +264,12 @@ def test_registering_in_the_driver_alone_records_nothing(form: str, tmp_path: Pa
     queue = Queue.read(tmp_path / "save")
     assert queue.points == []
     assert queue.status == "completed"
+
+
+def test_what_is_relied_on_in_the_sdk() -> None:
+    """Without these a crash reads as completed, or PROBE_MODE=offline asks the server."""
+    from probe.integrations.miles import ProbeBackend
+    from probe.sdk.transport import deadline_scope
+
+    assert callable(ProbeBackend.set_terminal_status)
+    assert callable(deadline_scope)
