@@ -159,7 +159,8 @@ def _refuse_shadowed(context: Context, tracker: Tracker, calls: Calls, shadow: s
         )  # fmt: skip
     context.note(
         "refusal", "probe-shadowed",
-        f"{shadow} shadows the SDK: `import probe` would import it instead of probe-research, so {module.path} is left alone",
+        f"{shadow} shadows the SDK: `import probe` would import it instead of probe-research, so {module.path} "
+        "is left alone",
         path=shadow, next=f"rename {shadow}, then run `instrument apply` again",
     )  # fmt: skip
 

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.names import Module
 
-#: Calls whose result is a script's configuration (argparse, tyro, Hugging Face's and simple-parsing's parsers, absl, ...).
+#: Calls whose result is a script's configuration (argparse, tyro, Hugging Face's and simple-parsing's parsers, ...).
 _PARSERS = (
     "argparse.ArgumentParser().parse_args()", "tyro.cli()", "tap.Tap().parse_args()", "simple_parsing.parse()",
-    "omegaconf.OmegaConf.load()", "omegaconf.OmegaConf.create()", "omegaconf.OmegaConf.merge()", "configargparse.ArgParser().parse_args()",
-    "transformers.HfArgumentParser().parse_args_into_dataclasses()", "fire.Fire()", "draccus.parse()", "pyrallis.parse()",
+    "omegaconf.OmegaConf.load()", "omegaconf.OmegaConf.create()", "omegaconf.OmegaConf.merge()",
+    "configargparse.ArgParser().parse_args()", "transformers.HfArgumentParser().parse_args_into_dataclasses()",
+    "fire.Fire()", "draccus.parse()", "pyrallis.parse()",
 )  # fmt: skip
 _NAMES = ("args", "config", "cfg", "hparams", "opt", "hp", "flags", "params", "settings")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -57,7 +58,7 @@ def ordered(edits: Iterable[Edit]) -> list[Edit]:
     Raises ConflictError where two overlap: two shapes want the same span.
     """
     result = sorted(edits, key=lambda edit: (edit.start, edit.end))
-    for before, after in zip(result, result[1:]):
+    for before, after in itertools.pairwise(result):
         if after.start < before.end:
             raise ConflictError(
                 f"two edits want the same text: «{before.reason}» ({before.rule}) and «{after.reason}» ({after.rule})",

@@ -48,7 +48,8 @@ def suites(stmt: ast.AST) -> Iterator[list[ast.stmt]]:
 def first_line(stmt: ast.stmt) -> int:
     """The line a statement starts on, its decorators included."""
     decorators = getattr(stmt, "decorator_list", [])
-    return min([stmt.lineno, *(d.lineno for d in decorators)])
+    lines: list[int] = [d.lineno for d in decorators]
+    return min([stmt.lineno, *lines])
 
 
 def _start(module: Module, stmt: ast.stmt) -> int:
@@ -322,8 +323,8 @@ def import_point(
 
     At the end of the block of imports that holds the top-level import of one of the `beside` packages; else of the
     first block of imports. Never above the docstring or `from __future__`, never across an executable statement, never
-    out of the notebook cell that the block is in. `own` says of a top-level package whether it is the repository's: lines
-    that import the repository's own code are set off from third-party imports by a blank line, as isort does.
+    out of the notebook cell that the block is in. `own` says of a top-level package whether it is the repository's:
+    lines that import the repository's own code are set off from third-party imports by a blank line, as isort does.
     """
     body = module.tree.body
     source = module.source

@@ -30,7 +30,7 @@ class ProbeCalls:
             if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == self.alias:
                 self.by_method.setdefault(func.attr, []).append(call)
 
-    def counterpart(self, node: ast.expr, method: str) -> bool:
+    def counterpart(self, node: ast.expr | ast.stmt, method: str) -> bool:
         """Whether a tracker's call has its Probe counterpart near it, each counterpart counted once."""
         candidates = [c for c in self.by_method.get(method, []) if c not in self._used]
         if not candidates:

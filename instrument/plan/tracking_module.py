@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan import place, render
@@ -62,7 +63,7 @@ class TrackingModule:
     # -- asked by rules -------------------------------------------------------------------------------------------
 
     def shadowed(self, module: Module) -> str | None:
-        """The path of a module or package called `probe` that would be imported in place of the SDK, if there is one."""
+        """The path of a module or package called `probe` that would be imported in place of the SDK, if any."""
         folders = {"", module.path.rpartition("/")[0]}
         top = self._package_top(module)
         if top is not None:
@@ -146,8 +147,7 @@ class TrackingModule:
             if not lines:
                 continue
             path = use.module.path
-            finder = self._context.program.finder
-            own = None if spot is None else lambda name, path=path: finder.find(name, path) is not None
+            own = None if spot is None else partial(self._is_own, path)
             point = place.import_point(use.module, lines, beside=frozenset(use.beside), own=own)
             if point is None:
                 continue
@@ -158,6 +158,9 @@ class TrackingModule:
             )  # fmt: skip
         for path, parts in sorted(wanted.items()):
             self._write(path, parts)
+
+    def _is_own(self, path: str, name: str) -> bool:
+        return self._context.program.finder.find(name, path) is not None
 
     def _write(self, path: str, parts: set[str]) -> None:
         before = None
@@ -298,12 +301,10 @@ def names_in(module: Module) -> set[str]:
             names.add(node.arg)
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).split(".")[0])
-        elif (
-            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-            or (isinstance(node, ast.ExceptHandler) and node.name)
-            or (isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name)
-        ):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            names.add(node.name or "_")
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             names.update(node.names)
     return names

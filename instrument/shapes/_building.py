@@ -25,6 +25,15 @@ def class_calls(module: Module) -> Iterator[ast.Call]:
             yield call
 
 
+def calls_of(context: Context, module: Module, method: str, names: frozenset[str]) -> Iterator[ast.Call]:
+    """Calls of a function or method by its last name, where it may stand for one of the qualified names."""
+    for call in module.calls():
+        func = call.func
+        last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        if last == method and context.program.resolve(module, func) & names:
+            yield call
+
+
 def target_of(module: Module, call: ast.Call) -> str | None:
     """The name or attribute that a built object is kept in, if its call is the value of an assignment."""
     stmt = module.statement(call)
@@ -42,7 +51,8 @@ def refuse_shadowed(context: Context, module: Module, site: Site) -> bool:
         return False
     site.outcome, site.why = "refused", f"{shadow} shadows the SDK's package `probe`"
     context.note(
-        "refusal", "probe-shadowed", f"{shadow} shadows the SDK: `import probe` would import it, so {module.path} is left alone",
+        "refusal", "probe-shadowed",
+        f"{shadow} shadows the SDK: `import probe` would import it, so {module.path} is left alone",
         path=shadow, next=f"rename {shadow}, then run `instrument apply` again",
     )  # fmt: skip
     return True

@@ -96,8 +96,8 @@ class Trainables:
         if mirror.log(call, read):
             site.outcome, site.why = "covered", "probe.log gets the same row; the first worker sends it"
             context.note(
-                "warning", "workers-import", "Ray's workers must be able to import the added probe_tracking module: where "
-                "they run on other machines, have it in the job's working_dir", path=module.path,
+                "warning", "workers-import", "Ray's workers must be able to import the added probe_tracking module: "
+                "where they run on other machines, have it in the job's working_dir", path=module.path,
             )  # fmt: skip
         else:
             ask(context, site, "no-place", f"{site.what} is called where no statement can stand beside it")

@@ -95,8 +95,9 @@ def _add(context: Context, module: Module, call: ast.Call, given: ast.expr | Non
     elif isinstance(given, ast.List):
         insert(context, module, place.append_element(module, given, f"{name('ProbeTracker')}()"), NAME, _REASON)
     elif isinstance(given, ast.Constant) and given.value:
-        insert(context, module, Insertion(module.start(given), "["), NAME, _REASON, group)
-        insert(context, module, Insertion(module.end(given), f", {name('ProbeTracker')}()]"), NAME, _REASON, group)
+        # One name becomes a list of two: the report lists it as replaced.
+        text = f"[{module.code(given)}, {name('ProbeTracker')}()]"
+        context.edit(module.path, module.start(given), module.end(given), text, reason=_REASON, rule=NAME)
     else:
         insert(context, module, Insertion(module.start(given), f"{name('with_probe')}("), NAME, _REASON, group)
         insert(context, module, Insertion(module.end(given), ")"), NAME, _REASON, group)
@@ -105,8 +106,8 @@ def _add(context: Context, module: Module, call: ast.Call, given: ast.expr | Non
 # -- what goes past accelerator.log ------------------------------------------------------------------------------------
 
 _MIRRORED = Tracker(
-    name=NAME, title="Accelerate", packages=frozenset({"accelerate"}), needles=(), opens={}, emits={}, closes=frozenset(),
-    parts=("core", "wandb"),
+    name=NAME, title="Accelerate", packages=frozenset({"accelerate"}), needles=(), opens={}, emits={},
+    closes=frozenset(), parts=("core", "wandb"),
 )  # fmt: skip
 _read_row = mapping_call(0, ("data", "values"), 1, commit=(2, "commit"))
 
@@ -131,10 +132,10 @@ def _past_the_tracker(context: Context, module: Module) -> None:
         if not isinstance(read, Emission):
             mirror.ask(site, "unreadable-call", f"{site.what}: {read.why}; Probe does not get these metrics")
             continue
-        read = _without(module, call, read, sent)
-        if read is None:
+        row = _without(module, call, read, sent)
+        if row is None:
             site.outcome, site.why = "left", "accelerator.log sends the same keys"
-        elif mirror.log(call, read):
+        elif mirror.log(call, row):
             site.outcome, site.why = "covered", "probe.log gets what accelerator.log does not send"
         else:
             mirror.ask(site, "no-place", f"{site.what} is called where no statement can stand beside it")
@@ -182,7 +183,8 @@ def _opened_twice(context: Context, module: Module) -> None:
     if not any(context.program.resolve(module, call.func) & {"wandb.init"} for call in module.calls()):
         return
     context.note(
-        "warning", "opened-twice", "W&B is opened by wandb.init and by accelerator.init_trackers: two W&B runs; Probe opens one",
+        "warning", "opened-twice",
+        "W&B is opened by wandb.init and by accelerator.init_trackers: two W&B runs; Probe opens one",
         path=module.path, line=trackers[0].lineno, next="drop one of the two",
     )  # fmt: skip
 

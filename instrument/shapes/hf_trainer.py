@@ -63,12 +63,10 @@ def _has_callback(context: Context, module: Module, call: ast.Call) -> bool:
     if "ProbeCallback" in module.code(call):
         return True
     given = place.argument(call, None, "callbacks")
-    if given is not None and not isinstance(given, ast.List):
-        # `callbacks = [..., ProbeCallback()]` assigned above.
-        if isinstance(given, ast.Name) and re.search(
-            rf"\b{given.id}\b[^\n]*(?:=|append\(|extend\()[^\n]*ProbeCallback", module.source.text
-        ):
-            return True
+    if isinstance(given, ast.Name) and re.search(
+        rf"\b{given.id}\b[^\n]*(?:=|append\(|extend\()[^\n]*ProbeCallback", module.source.text
+    ):
+        return True  # `callbacks = [..., ProbeCallback()]` above
     target = target_of(module, call)
     if target and re.search(rf"{re.escape(target)}\.add_callback\(\s*ProbeCallback", module.source.text):
         return True

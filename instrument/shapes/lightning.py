@@ -103,7 +103,7 @@ def _add(context: Context, module: Module, call: ast.Call, logger: ast.expr | No
 
 
 def _assigned(module: Module, name: ast.Name) -> list[ast.expr] | None:
-    """Every value that a name is given in the file; None where it has others that can't be seen (a parameter, a loop)."""
+    """Every value that a name is given in the file; None where it has others that can't be seen."""
     values: list[ast.expr] = []
     for node in ast.walk(module.tree):
         if isinstance(node, ast.arg) and node.arg == name.id:
@@ -120,9 +120,13 @@ def _assigned(module: Module, name: ast.Name) -> list[ast.expr] | None:
                     isinstance(e, ast.Name) and e.id == name.id for e in target.elts
                 ):
                     return None
-        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name):
-            if node.target.id == name.id and node.value is not None:
-                values.append(node.value)
+        elif (
+            isinstance(node, (ast.AnnAssign, ast.AugAssign))
+            and isinstance(node.target, ast.Name)
+            and node.target.id == name.id
+            and node.value is not None
+        ):
+            values.append(node.value)
     return values
 
 

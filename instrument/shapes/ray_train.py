@@ -6,13 +6,12 @@ counted as Ray counts them.
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
 from instrument.plan.place import argument
 from instrument.plan.rules import Rule
-from instrument.shapes._building import class_calls
+from instrument.shapes._building import calls_of, class_calls
 from instrument.shapes._ray import Trainables
 
 if TYPE_CHECKING:
@@ -40,12 +39,9 @@ def plan(context: Context) -> None:
     context.found(NAME)
     context.pass_over("register", "a callback of the trainer would have to be pickled and sees only what is reported")
     for module in modules:
-        for call in module.calls():
-            func = call.func
-            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if last == "report" and context.program.resolve(module, func) & REPORTS:
-                if context.claim(module.path, module.start(call), NAME):
-                    trainables.report(module, call)
+        for call in calls_of(context, module, "report", REPORTS):
+            if context.claim(module.path, module.start(call), NAME):
+                trainables.report(module, call)
 
 
 RULE = Rule(name=NAME, title="Ray Train", needles=(b"ray.train", b"from ray import train"), plan=plan, order=130)

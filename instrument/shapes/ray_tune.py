@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from instrument.plan.place import argument
 from instrument.plan.rules import Rule
-from instrument.shapes._building import ask
+from instrument.shapes._building import ask, calls_of
 from instrument.shapes._ray import Trainables
 from instrument.shapes.ray_train import REPORTS as TRAIN_REPORTS
 
@@ -30,10 +30,8 @@ def plan(context: Context) -> None:
     modules = context.modules(b"tune")
     runners: list[tuple[Module, ast.Call, ast.expr | None]] = []
     for module in modules:
-        for call in module.calls():
-            func = call.func
-            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if last in ("Tuner", "run") and context.program.resolve(module, func) & _RUNNERS:
+        for method in ("Tuner", "run"):
+            for call in calls_of(context, module, method, _RUNNERS):
                 runners.append((module, call, argument(call, 0, "trainable", "run_or_experiment")))
     if not runners:
         return
@@ -46,16 +44,14 @@ def plan(context: Context) -> None:
         if len(trainables.functions) == before and not _is_ray_trainer(context, module, trainable):
             site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)")
             ask(
-                context, site, "trainable-not-a-function", "what this runs is not a function of the repository that can be "
-                "seen here: Probe does not get its trials", "open a run in the trainable by hand, a run for each trial",
+                context, site, "trainable-not-a-function",
+                "what this runs is not a function that can be seen here: Probe does not get its trials",
+                "open a run in the trainable by hand, one a trial",
             )  # fmt: skip
     for module in modules:
-        for call in module.calls():
-            func = call.func
-            last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if last == "report" and context.program.resolve(module, func) & _REPORTS:
-                if context.claim(module.path, module.start(call), NAME):
-                    trainables.report(module, call)
+        for call in calls_of(context, module, "report", _REPORTS):
+            if context.claim(module.path, module.start(call), NAME):
+                trainables.report(module, call)
 
 
 def _is_ray_trainer(context: Context, module: Module, trainable: ast.expr | None) -> bool:

@@ -82,8 +82,8 @@ def _wire(context: Context, module: Module, trains: list[ast.Call]) -> None:
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
         if not opened or not isinstance(target, ast.Name) or module.parent(call) is not stmt:
             ask(
-                context, site, "result-not-kept", "the result of train() is not kept in a name, or the algorithm is built "
-                "elsewhere", "keep it (`result = algo.train()`), then run `instrument apply` again",
+                context, site, "result-not-kept", "the result of train() is not kept in a name, or the algorithm is "
+                "built elsewhere", "keep it (`result = algo.train()`), then run `instrument apply` again",
             )  # fmt: skip
         elif mirror.existing.counterpart(call, "log"):
             site.outcome, site.why = "already", "probe.log stands beside it"

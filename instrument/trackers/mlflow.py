@@ -65,9 +65,11 @@ def _opens(context: Context, module: Module, stmt: ast.With) -> bool:
 
 def _set_experiment(context: Context, module: Module, call: ast.Call) -> str | None:
     """MLflow opens a run by itself at the first metric: where no run is started, Probe's opens with the experiment."""
-    if any("mlflow.start_run" in context.program.resolve(m, c.func) for m in context.modules(b"start_run") for c in m.calls()
-           if isinstance(c.func, (ast.Attribute, ast.Name)) and "start_run" in m.code(c.func)):  # fmt: skip
-        return "the run is opened by start_run"
+    for other in context.modules(b"start_run"):
+        for started in other.calls():
+            named = isinstance(started.func, (ast.Attribute, ast.Name)) and "start_run" in other.code(started.func)
+            if named and "mlflow.start_run" in context.program.resolve(other, started.func):
+                return "the run is opened by start_run"
     return None
 
 

@@ -8,6 +8,7 @@ opened beside `wandb.init`.
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -38,11 +39,8 @@ def _scalars(context: Context, module: Module, call: ast.Call) -> Emission | Lef
         uses.append(Used(step, "step"))
 
     def text(texts: list[str]) -> str:
-        prefix = texts[0]
-        if isinstance(main, ast.Constant):
-            key = f'f"{main.value}/{{tag}}"'
-        else:
-            key = f'f"{{{prefix}}}/{{tag}}"' if '"' not in prefix else f'{prefix} + "/" + tag'
+        plain = isinstance(main, ast.Constant) and re.fullmatch(r"[\w/. -]+", str(main.value))
+        key = f'f"{plain[0]}/{{tag}}"' if plain else f'{texts[0]} + "/" + tag'
         return f"{{{key}: value for tag, value in {texts[1]}.items()}}, step={texts[2] if len(texts) > 2 else 0}"
 
     return Emission(uses=tuple(uses), text=text)
@@ -61,15 +59,15 @@ def _skip(context: Context, module: Module, call: ast.Call) -> str | None:
     for other in module.calls():
         if module.start(other) >= module.start(call):
             break
-        if set(WRITERS) & context.program.resolve(module, other.func) and module.function(other) is module.function(
-            call
-        ):
-            if _target(module, other) != target or target is None:
-                context.note(
-                    "question", "second-writer", "a second SummaryWriter is opened in the same place; its scalars go "
-                    "into the run of the first", path=module.path, line=stmt.lineno,
-                )  # fmt: skip
-                return "one run for the writers of a script"
+        if not set(WRITERS) & context.program.resolve(module, other.func):
+            continue
+        same_place = module.function(other) is module.function(call)
+        if same_place and (target is None or _target(module, other) != target):
+            context.note(
+                "question", "second-writer", "a second SummaryWriter is opened in the same place; its scalars go "
+                "into the run of the first", path=module.path, line=stmt.lineno,
+            )  # fmt: skip
+            return "one run for the writers of a script"
     return None
 
 
@@ -83,13 +81,9 @@ def _yields(context: Context, module: Module) -> str | None:
     if b"sync_tensorboard" in module.source.data:
         return None
     for site in context.plan.sites:
-        if (
-            site.path == module.path
-            and site.kind == "emit"
-            and site.rule in ("wandb", "mlflow", "comet", "swanlab", "trackio")
-        ):
-            if site.outcome in ("covered", "already"):
-                return f"the file sends its metrics to {site.rule} too, and that is mirrored"
+        mirrored = site.kind == "emit" and site.outcome in ("covered", "already")
+        if mirrored and site.path == module.path and site.rule != "tensorboard":
+            return f"the file sends its metrics to {site.rule} too, and that is mirrored"
     return None
 
 

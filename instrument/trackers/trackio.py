@@ -6,5 +6,5 @@ from instrument.trackers._wandb_like import rule
 
 TRACKER, RULE = rule(
     "trackio", "trackio", metrics=("metrics",), run_name="name", order=230,
-    media={"save": "files stay with trackio", "alert": "alerts have no counterpart", "log_artifact": "artifacts stay with trackio"},
+    media={"save": "files stay with trackio", "alert": "alerts have no counterpart", "log_artifact": "files stay there"},
 )  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.names import Module
 
-#: How a run can be reached: what `init` gives, the module's current run, an annotated parameter, the public Api's is not.
+#: How a run can be reached: what `init` gives, the module's current run, an annotated parameter.
 RUNS = ("wandb.init()", "wandb.run", "wandb.Run()", "wandb.sdk.wandb_run.Run()", "wandb.wandb_run.Run()")
 
 #: Objects that W&B shows and Probe has no counterpart for.
