@@ -659,3 +659,19 @@ def test_answers_are_the_same_in_any_order(tmp_path: Path) -> None:
         answers.append(found)
     assert answers[0] == answers[1]
     assert {"wandb.init().log"} in answers[0].values()
+
+
+def test_an_override_hides_the_method_of_a_foreign_base(tmp_path: Path) -> None:
+    code = (
+        "from torch.utils.tensorboard import SummaryWriter\nclass W(SummaryWriter):\n    def add_scalar(self, k, v):\n"
+        "        super().add_scalar(k, v)\nw = W()\nw.add_scalar('a', 1)\nw.close()\n"
+    )
+    prog = program(tmp_path, {"main.py": code})
+    module = prog.module("main.py")
+    assert prog.resolve(module, callee(module, "w.add_scalar")) == {"repo:main.W.add_scalar"}
+    assert prog.resolve(module, callee(module, "w.close")) == {"torch.utils.tensorboard.SummaryWriter().close"}
+    foreign = {"torch.utils.tensorboard.SummaryWriter().add_scalar"}
+    assert prog.resolve(module, callee(module, "super().add_scalar")) == foreign
+    statement = module.tree.body[2]
+    assert isinstance(statement, ast.Assign)
+    assert prog.resolve(module, statement.value) == {"repo:main.W()", "torch.utils.tensorboard.SummaryWriter()"}

@@ -99,9 +99,10 @@ class Flow:
     def returns(self, module: Module, function: AnyFunction) -> frozenset[str]:
         """Every qualified name that a function may return."""
         try:
-            return frozenset(value for value in self.returned(module, function) if isinstance(value, str))
+            values = self.program.expanded(self.returned(module, function))
         except RecursionError:
             return frozenset()
+        return frozenset(value for value in values if isinstance(value, str))
 
     # -- parameters ------------------------------------------------------------------------------------------------------
 
@@ -172,7 +173,7 @@ class Flow:
     def field(self, module: Module, owner: ast.ClassDef, name: str) -> Values:
         """What callers of a dataclass (or the like) give for a field."""
         program = self.program
-        if not _dataclass(owner) and not program.defined(module, owner) & _FIELD_BASES:
+        if not _dataclass(owner) and not program.lineage(module, owner) & _FIELD_BASES:
             return EMPTY
         fields = [s.target.id for s in owner.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
         position = fields.index(name) if name in fields else None
@@ -274,7 +275,7 @@ class Flow:
         for name in sorted({member.name for _, member in family} | {"cls", "type", "__class__"}):
             for caller, call in self._candidates(module, name):
                 values = program.expr(caller, call.func)
-                if call in seen or own not in values:
+                if call in seen or own not in program.expanded(values):
                     continue
                 seen.add(call)
                 if constructor is None or self._constructs(values, constructor):
@@ -283,7 +284,7 @@ class Flow:
 
     def _constructs(self, values: Values, constructor: Function) -> bool:
         """Whether calling one of these classes runs this constructor."""
-        for value in ordered(self.most_derived(values)):
+        for value in ordered(values):
             for owner, node in self.program.entities(value) if isinstance(value, str) else ():
                 if isinstance(node, ast.ClassDef):
                     for base_module, base in self.mro(owner, node):
@@ -322,7 +323,7 @@ class Flow:
     def mro(self, module: Module, node: ast.ClassDef) -> list[ClassOf]:
         """A class and its bases in this repository, nearest first."""
         program = self.program
-        names = program.defined(module, node)
+        names = program.lineage(module, node)
         known = self._mro.get((node, names))
         if known is not None:
             return known
@@ -350,24 +351,10 @@ class Flow:
             own = f"{REPO}{owner.dotted}.{owner.qualname(current)}"
             program.load_mentioning(current.name)
             for other, candidate in self.everywhere.classes_by_base.get(current.name, [])[:]:
-                if candidate is not node and candidate not in found and own in program.defined(other, candidate):
+                if candidate is not node and candidate not in found and own in program.lineage(other, candidate):
                     found[candidate] = other
                     stack.append((other, candidate))
         return [(owner, current) for current, owner in found.items()]
-
-    def most_derived(self, values: Values) -> Values:
-        """The values without classes (and instances) that are only there as bases of others among them."""
-        program = self.program
-        covered: set[str] = set()
-        for value in ordered(values):
-            if isinstance(value, str) and value.startswith(REPO):
-                suffix = "()" if value.endswith("()") else ""
-                for owner, node in program.entities(value.removesuffix("()")):
-                    if isinstance(node, ast.ClassDef):
-                        for base in program.defined(owner, node):
-                            if isinstance(base, str) and base.startswith(REPO) and base + suffix != value:
-                                covered.add(base + suffix)
-        return values - covered if covered else values
 
 
 def _distance(module: Module, other: Module) -> int:

@@ -32,7 +32,7 @@ from instrument.repo.resolve import Expressions
 from instrument.repo.scan import Repository
 from instrument.repo.scopes import Binding, Definition
 from instrument.repo.source import PythonSource
-from instrument.repo.values import EMPTY, REPO, Values, settled
+from instrument.repo.values import REPO, Values, settled
 
 __all__ = ["Module", "Program"]
 
@@ -156,19 +156,16 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
 
         A union over all branches and callers. Never raises on odd code.
         """
-        return frozenset(value for value in self.values(module, expression) if isinstance(value, str))
-
-    def values(self, module: Module, expression: ast.AST) -> Values:
-        """As `resolve`, with containers."""
         try:
-            return self.expr(module, expression)
+            values = self.expanded(self.expr(module, expression))
         except RecursionError:
-            return EMPTY
+            return frozenset()
+        return frozenset(value for value in values if isinstance(value, str))
 
     def elements(self, module: Module, expression: ast.AST) -> frozenset[str]:
         """What a loop over an expression gives: `[a, b]`, a list attribute, a generator's yields."""
         try:
-            values = self.iterate(self.expr(module, expression))
+            values = self.expanded(self.iterate(self.expr(module, expression)))
         except RecursionError:
             return frozenset()
         return frozenset(value for value in values if isinstance(value, str))
@@ -184,7 +181,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
     def definitions(self, module: Module, expression: ast.AST) -> list[tuple[Module, Definition]]:
         """All functions and classes of this repository that an expression may stand for, most derived first."""
         try:
-            named = self.most_derived(frozenset(v for v in self.expr(module, expression) if isinstance(v, str)))
+            named = self.expr(module, expression)
         except RecursionError:
             return []
         return [

@@ -105,16 +105,35 @@ class Expressions:
         return EMPTY
 
     def defined(self, module: Module, node: ast.AST) -> Values:
-        """The names of a function, or of a class and all its bases."""
-        if isinstance(node, ast.ClassDef):
-            return self.program.memo.get(("class", node), self._class_names, module, node)
+        """The name of a function or class."""
         return frozenset((f"{REPO}{module.dotted}.{module.qualname(node)}",))
 
-    def _class_names(self, module: Module, node: ast.ClassDef) -> Values:
-        own = f"{REPO}{module.dotted}.{module.qualname(node)}"
-        bases = union(self.expr(module, base.value if isinstance(base, ast.Subscript) else base) for base in node.bases)
-        named = [b for b in bases if isinstance(b, str) and not b.endswith(")") and not b.startswith(PLAIN)]
-        return frozenset((own, *named))
+    def lineage(self, module: Module, node: ast.ClassDef) -> Values:
+        """The names of a class and of all its bases, its own and foreign ones."""
+        return self.program.memo.get(("lineage", node), self._lineage, module, node)
+
+    def _lineage(self, module: Module, node: ast.ClassDef) -> Values:
+        results: set[Value] = set(self.defined(module, node))
+        for base in node.bases:
+            for value in ordered(self.expr(module, base.value if isinstance(base, ast.Subscript) else base)):
+                if isinstance(value, str) and not value.startswith(PLAIN) and not value.endswith((")", "]")):
+                    results.add(value)
+                    for owner, definition in self.program.entities(value):
+                        if isinstance(definition, ast.ClassDef):
+                            results |= self.lineage(owner, definition)
+        return frozenset(results)
+
+    def expanded(self, values: Values) -> Values:
+        """The values, and for each class or instance of this repository also those of its bases."""
+        results: set[Value] = set(values)
+        for value in ordered(values):
+            if isinstance(value, str) and value.startswith(REPO):
+                instance = value.endswith("()")
+                for owner, node in self.program.entities(value.removesuffix("()")):
+                    if isinstance(node, ast.ClassDef):
+                        names = self.lineage(owner, node)
+                        results |= instances(names) if instance else names
+        return frozenset(results)
 
     # -- imports -------------------------------------------------------------------------------------------------------
 
@@ -185,7 +204,7 @@ class Expressions:
     def attribute(self, module: Module, values: Values, name: str) -> Values:
         """All values of an attribute of any of these values."""
         results: set[Value] = set()
-        for value in ordered(self.program.most_derived(values)):
+        for value in ordered(values):
             if isinstance(value, Box):
                 if value.kind == "namespace":
                     results |= self.program.item(frozenset((value,)), name)
@@ -243,11 +262,16 @@ class Expressions:
                     results |= self.binding(owner, binding)
                 if binding.kind == "annotation":
                     results |= program.field(owner, member, name)
-            shadowed = shadowed or any(binding.kind != "annotation" for binding in bindings)
+            if position < len(bases):
+                shadowed = shadowed or any(binding.kind != "annotation" for binding in bindings)
         if any(isinstance(value, Box) for value in results):
             for owner, member in family:
                 for binding in owner.index.inner[member].self_items.get(name, ()):
                     results.add(Box("item", owner, binding=binding))
+        if not shadowed:
+            for base in ordered(self.lineage(module, node)):
+                if isinstance(base, str) and not base.startswith(REPO):
+                    results.add(f"{base}().{name}" if instance else f"{base}.{name}")
         if not results and not instance and name in ("remote", "options", "bind"):
             return self.defined(module, node)
         return frozenset(results)
@@ -256,13 +280,17 @@ class Expressions:
         """What is stored by `receiver.name = ...` on any of these values, in the files where that could be."""
         results: set[Value] = set()
         for owner, receiver, binding in self.program.stores(module, name, values):
-            if self.expr(owner, receiver) & values:
+            if self._alike(self.expr(owner, receiver), values):
                 results |= self.binding(owner, binding)
         if any(isinstance(value, Box) for value in results):
             for receiver, binding in module.index.attribute_items.get(name, ()):
-                if self.expr(module, receiver) & values:
+                if self._alike(self.expr(module, receiver), values):
                     results.add(Box("item", module, binding=binding))
         return frozenset(results)
+
+    def _alike(self, some: Values, others: Values) -> bool:
+        """Whether two expressions could be the same object: equal names, or one a base of the other."""
+        return bool(some & others or self.expanded(some) & others or some & self.expanded(others))
 
     def _unknown(self, module: Module, node: ast.Attribute) -> Values:
         """`args.run` where nothing is known of `args`: what is stored as `run` on that same name."""
