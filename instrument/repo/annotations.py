@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from instrument.repo.module import Module
-from instrument.repo.scopes import Scope, adopt, terminal
+from instrument.repo.scopes import Scope, terminal
 from instrument.repo.values import EMPTY, Box, Values, union
+from instrument.repo.walk import adopt
 
 if TYPE_CHECKING:
     from instrument.repo.names import Program
@@ -16,20 +17,15 @@ if TYPE_CHECKING:
 PLAIN = ("builtins.", "typing.", "typing_extensions.", "collections.abc.", "abc.", "types.")
 
 _WRAPPERS = frozenset(
-    ("Optional", "Union", "Annotated", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly", "InitVar")
-    + ("Awaitable", "Coroutine", "ContextManager", "AbstractContextManager")
-    + ("AsyncContextManager", "AbstractAsyncContextManager")
+    "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar Awaitable Coroutine "
+    "ContextManager AbstractContextManager AsyncContextManager AbstractAsyncContextManager".split()
 )
 _LISTS = frozenset(
-    ("list", "List", "tuple", "Tuple", "set", "Set", "frozenset", "FrozenSet", "Sequence", "MutableSequence")
-    + ("Iterable", "Iterator", "Collection", "deque", "Deque", "Generator")
-    + ("AsyncIterator", "AsyncIterable", "AsyncGenerator")
+    "list List tuple Tuple set Set frozenset FrozenSet Sequence MutableSequence Iterable Iterator Collection deque "
+    "Deque Generator AsyncIterator AsyncIterable AsyncGenerator".split()
 )
-_DICTS = frozenset(("dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"))
-_VALUES = frozenset(
-    ("int", "float", "str", "bool", "bytes", "complex", "None", "Path", "PathLike", "Tensor", "ndarray", "Array")
-    + ("TensorDict", "ObjectRef")
-)
+_DICTS = frozenset("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict".split())
+_VALUES = frozenset("int float str bool bytes complex None Path PathLike Tensor ndarray TensorDict ObjectRef".split())
 
 
 class Annotations:

@@ -17,21 +17,20 @@ _MAX_CALLS = 4
 
 #: Calls that hand on what their first argument is or holds. Frameworks are here only where a value passes unchanged.
 _TRANSPARENT = frozenset(
-    ("functools.partial", "functools.partialmethod", "copy.copy", "copy.deepcopy", "weakref.ref", "weakref.proxy")
-    + ("contextlib.closing", "contextlib.nullcontext", "contextlib.aclosing")
-    + ("asyncio.run", "asyncio.wait_for", "asyncio.shield", "asyncio.create_task", "asyncio.ensure_future")
-    + ("ray.remote", "ray.get", "ray.put", "torch.compile", "torch.jit.script")
-    + ("itertools.chain", "itertools.cycle", "itertools.islice", "tqdm.tqdm", "tqdm.auto.tqdm")
+    "functools.partial functools.partialmethod copy.copy copy.deepcopy weakref.ref weakref.proxy "
+    "contextlib.closing contextlib.nullcontext contextlib.aclosing asyncio.run asyncio.wait_for asyncio.shield "
+    "asyncio.create_task asyncio.ensure_future ray.remote ray.get ray.put torch.compile torch.jit.script "
+    "itertools.chain itertools.cycle itertools.islice tqdm.tqdm tqdm.auto.tqdm".split()
 )
 _LISTS = frozenset(
-    ("builtins.iter", "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset")
-    + ("builtins.sorted", "builtins.reversed", "collections.deque")
+    "builtins.iter builtins.list builtins.tuple builtins.set builtins.frozenset builtins.sorted builtins.reversed "
+    "collections.deque".split()
 )
 _DICTS = frozenset(
-    ("builtins.dict", "collections.OrderedDict", "collections.defaultdict", "types.MappingProxyType")
-    + ("weakref.WeakValueDictionary",)
+    "builtins.dict collections.OrderedDict collections.defaultdict types.MappingProxyType "
+    "weakref.WeakValueDictionary".split()
 )
-_FIELDS = frozenset(("dataclasses.field", "attr.ib", "attrs.field", "pydantic.Field"))
+_FIELDS = frozenset("dataclasses.field attr.ib attrs.field pydantic.Field".split())
 #: What their functions give are numbers, arrays, texts: no name worth knowing, and endless chains of methods.
 _DATA = ("numpy.", "math.", "random.", "time.", "os.", "re.", "json.", "itertools.", "tensordict.", "jax.numpy.")
 
@@ -129,9 +128,9 @@ class Calls:
             if keyword.arg == "default":
                 results |= self.program.expr(module, keyword.value)
             elif keyword.arg in ("default_factory", "factory"):
-                made = ast.Call(keyword.value, [], [])
                 for value in ordered(self.program.expr(module, keyword.value)):
-                    results |= self.called(module, made, value)
+                    made = frozenset((Box("bag"),)) if value in _LISTS | _DICTS else None
+                    results |= self.called(module, node, value) if made is None else made
         return frozenset(results)
 
     def _container_method(self, module: Module, name: str, held: Values, node: ast.Call) -> Values:

@@ -34,7 +34,7 @@ class Containers:
                 values = self.item(values, step)
         return values
 
-    # -- items ---------------------------------------------------------------------------------------------------------
+    # -- items -------------------------------------------------------------------------------------------------------
 
     def item(self, values: Values, key: object) -> Values:
         """What `value[key]` may be; `key` is a constant, or None where it is not known."""
@@ -122,7 +122,7 @@ class Containers:
             return self.iterate(self.program.expr(module, given.value))
         return self.program.expr(module, given)
 
-    # -- loops -----------------------------------------------------------------------------------------------------------
+    # -- loops -------------------------------------------------------------------------------------------------------
 
     def iterate(self, values: Values) -> Values:
         """What a loop over these values gives."""
@@ -179,7 +179,7 @@ class Containers:
             self.iterate(expr(module, e.value)) if isinstance(e, ast.Starred) else expr(module, e) for e in elements
         )
 
-    # -- with ------------------------------------------------------------------------------------------------------------
+    # -- with --------------------------------------------------------------------------------------------------------
 
     def enter(self, values: Values) -> Values:
         """What `with value as name` binds: what `__enter__` returns or the generator yields, else the value itself."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from instrument.repo.annotations import is_plain
 from instrument.repo.calls import instances
 from instrument.repo.module import Module
-from instrument.repo.scopes import APPLIERS, AnyFunction, Binding, Function, terminal
+from instrument.repo.scopes import AnyFunction, Binding, Function, terminal
 from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, ordered
+from instrument.repo.walk import APPLIERS
 
 if TYPE_CHECKING:
     from instrument.repo.names import Program
@@ -22,7 +23,7 @@ _MAX_CANDIDATES = 80
 _MAX_SITES = 24
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 _DATACLASSES = frozenset("dataclass define frozen mutable s attrs pydantic_dataclass".split())
-_FIELD_BASES = frozenset(("typing.NamedTuple", "pydantic.BaseModel", "msgspec.Struct", "flax.struct.PyTreeNode"))
+_FIELD_BASES = frozenset("typing.NamedTuple pydantic.BaseModel msgspec.Struct flax.struct.PyTreeNode".split())
 
 ClassOf = tuple[Module, ast.ClassDef]
 
@@ -73,9 +74,11 @@ class Flow:
 
     def start_flow(self) -> None:
         self.everywhere = Everywhere()
+        self._spreads: dict[ast.expr, ast.keyword] = {}
+        self._packed: dict[ast.Call, ast.Call] = {}
         self._mro: dict[tuple[ast.ClassDef, Values], list[ClassOf]] = {}
 
-    # -- returns -------------------------------------------------------------------------------------------------------
+    # -- returns -----------------------------------------------------------------------------------------------------
 
     def returned(self, module: Module, function: ast.AST) -> Values:
         """What a call of a function gives: its returns, or a generator, and what its annotation promises."""
@@ -104,7 +107,7 @@ class Flow:
             return frozenset()
         return frozenset(value for value in values if isinstance(value, str))
 
-    # -- parameters ------------------------------------------------------------------------------------------------------
+    # -- parameters --------------------------------------------------------------------------------------------------
 
     def parameter(self, module: Module, function: AnyFunction, name: str) -> Values:
         """All values of a parameter: the instance, its annotation, its default, and the arguments of all callers."""
@@ -138,15 +141,20 @@ class Flow:
             if promised:
                 results.add(Box("bag", values=promised))
             for site in self.nearest(module, function):
-                call = ast.Call(ast.Name("_", ast.Load()), [*site.positional], [])
-                results.add(Box("rest", site.module, self._shared(site, call), start=max(0, len(listed) - site.skip)))
+                start = max(0, len(listed) - site.skip)
+                results.add(Box("rest", site.module, self._positional(site), start=start))
         elif given.kwarg is not None and given.kwarg.arg == name:
             for site in self.nearest(module, function):
                 results.add(Box("keywords", site.module, site.call))
         return frozenset(results)
 
-    def _shared(self, site: CallSite, made: ast.Call) -> ast.Call:
-        return site.call if list(site.positional) == site.call.args else made
+    def _positional(self, site: CallSite) -> ast.Call:
+        """A call with the site's positional arguments, always the same node for one call."""
+        if list(site.positional) == site.call.args:
+            return site.call
+        if site.call not in self._packed:
+            self._packed[site.call] = ast.Call(site.call.func, [*site.positional], [])
+        return self._packed[site.call]
 
     def argument(self, site: CallSite, position: int | None, name: str) -> Values:
         """The values that a call gives to a parameter."""
@@ -182,7 +190,7 @@ class Flow:
             results |= self.argument(site, position, name)
         return frozenset(results)
 
-    # -- call sites ------------------------------------------------------------------------------------------------------
+    # -- call sites --------------------------------------------------------------------------------------------------
 
     def call_sites(self, module: Module, function: AnyFunction | ast.ClassDef) -> list[tuple[Module, ast.Call]]:
         """Every call of a function, method or class in this repository, as far as it can be told, in order of path."""
@@ -299,26 +307,31 @@ class Flow:
         """`partial(f, x)`, `Thread(target=f, args=(x,))`, `spawn(f, args=(x,))`, `pool.submit(f, x)` as calls of f."""
         program = self.program
         given = {k.arg: k.value for k in call.keywords if k.arg}
-        for position, value in enumerate(call.args):
-            if terminal(value) is not None and own in program.expr(module, value):
-                break
-        else:
-            if not any(terminal(v) is not None and own in program.expr(module, v) for v in given.values()):
-                return
-            position = -1
+        values = [*call.args, *given.values()]
+        position = next(
+            (i for i, v in enumerate(values) if terminal(v) is not None and own in program.expr(module, v)), None
+        )
+        if position is None:
+            return
         name = terminal(call.func) or ""
         packed = given.get("args")
-        if packed is None and name in ("Thread", "Process", "spawn", "start_processes", "apply_async", "notebook_launcher"):
-            packed = call.args[position + 1] if len(call.args) > position + 1 > 0 else None
+        if packed is None and name in _PACKING and position + 1 < len(call.args):
+            packed = call.args[position + 1]
         if isinstance(packed, ast.Tuple | ast.List):
             first = 1 if name in ("spawn", "start_processes") else 0
             named = given.get("kwargs")
-            keywords = (ast.keyword(None, named),) if named is not None else ()
+            keywords = (self._spread(named),) if named is not None else ()
             yield CallSite(module, call, tuple(packed.elts), keywords, skip + first)
-        elif position >= 0 and name in APPLIERS:
+        elif position < len(call.args) and name in APPLIERS:
             yield CallSite(module, call, tuple(call.args[position + 1 :]), tuple(call.keywords), skip)
 
-    # -- inheritance -----------------------------------------------------------------------------------------------------
+    def _spread(self, mapping: ast.expr) -> ast.keyword:
+        """`**mapping`, always the same node for one mapping."""
+        if mapping not in self._spreads:
+            self._spreads[mapping] = ast.keyword(None, mapping)
+        return self._spreads[mapping]
+
+    # -- inheritance -------------------------------------------------------------------------------------------------
 
     def mro(self, module: Module, node: ast.ClassDef) -> list[ClassOf]:
         """A class and its bases in this repository, nearest first."""
@@ -355,6 +368,9 @@ class Flow:
                     found[candidate] = other
                     stack.append((other, candidate))
         return [(owner, current) for current, owner in found.items()]
+
+#: Of those, the ones that take the arguments in a tuple.
+_PACKING = frozenset("Thread Process spawn start_processes apply_async notebook_launcher".split())
 
 
 def _distance(module: Module, other: Module) -> int:

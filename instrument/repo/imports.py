@@ -83,7 +83,7 @@ class Finder:
         return self.dotted.get(path) or _dotted(path)
 
     def find(self, dotted: str, path: str) -> str | None:
-        """The file or plain folder that `import dotted` means in the file at `path`; None where it is not of this repository."""
+        """The file or plain folder that `import dotted` means in the file at `path`; None if it is foreign."""
         key = (dotted, path)
         if key not in self._found:
             self._found[key] = self._find(dotted, path)

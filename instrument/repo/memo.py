@@ -110,7 +110,7 @@ class Memo:
             self._active.clear()
 
     def _settle(self, key: Any) -> None:
-        """Make final what is: if something was left undone, what does not depend on it or is near enough to the start."""
+        """Make final what is: all, or what does not depend on things left undone or is near enough to the start."""
         undone = {*self._queued, *self._put_off}
         reached = min((self._distance[member] for member in undone), default=0)
         spread = list(undone)

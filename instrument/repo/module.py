@@ -7,8 +7,9 @@ import builtins
 from collections import defaultdict
 from functools import cached_property
 
-from instrument.repo.scopes import AnyFunction, Binding, Definition, Index, Scope, collect
+from instrument.repo.scopes import AnyFunction, Binding, Definition, Index, Scope
 from instrument.repo.source import PythonSource
+from instrument.repo.walk import collect
 
 BUILTINS = frozenset(dir(builtins))
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -71,7 +72,7 @@ class Module:
         return current
 
     def function(self, node: ast.AST) -> AnyFunction | None:
-        """The innermost function whose body a node is in: a def, an async def, a lambda, or None at module or class level.
+        """The innermost function (def, async def or lambda) whose body a node is in; None at module or class level.
 
         A function's decorators, defaults and annotations are outside of it, and so is the function itself.
         """
@@ -126,7 +127,7 @@ class Module:
             return not (child is first and below is first.iter)
         return isinstance(child, ast.stmt)
 
-    # -- calls and definitions -----------------------------------------------------------------------------------------
+    # -- calls and definitions ---------------------------------------------------------------------------------------
 
     def calls(self) -> list[ast.Call]:
         """Every call, in source order (by where it starts; of two that start together the outer one first)."""
@@ -154,7 +155,7 @@ class Module:
         """The qualified name of a function or class, "" for the module."""
         return self.index.inner[node].qualname
 
-    # -- names -----------------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------------------------
 
     def lookup(self, scope: Scope, name: str) -> tuple[Scope, list[Binding]] | None:
         """Where Python would find a name that is read in this scope, and all that binds it there."""

@@ -3,7 +3,8 @@
 `Program.resolve(module, expression)` is what everything above asks. Grammar of its answers:
 
     wandb.log                  an attribute of an imported module, however it was imported or renamed
-    wandb.init()               the result of a call; `wandb.init().log` a method of it; `transformers.Trainer()` an instance
+    wandb.init()               the result of a call; `wandb.init().log` is a method of it
+    transformers.Trainer()     an instance, which is the result of calling the class
     x[]                        an element of something foreign
     builtins.print             a builtin
     repo:pkg.mod.func          a definition of this repository; `repo:pkg.mod.Class()` an instance, which is also given
@@ -26,8 +27,8 @@ from instrument.repo.calls import Calls
 from instrument.repo.containers import Containers
 from instrument.repo.flow import Flow
 from instrument.repo.imports import Finder
-from instrument.repo.module import Module
 from instrument.repo.memo import Memo
+from instrument.repo.module import Module
 from instrument.repo.resolve import Expressions
 from instrument.repo.scan import Repository
 from instrument.repo.scopes import Binding, Definition
@@ -57,7 +58,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         self.start_flow()
         self.start_annotations()
 
-    # -- files -----------------------------------------------------------------------------------------------------------
+    # -- files -------------------------------------------------------------------------------------------------------
 
     def module(self, path: str) -> Module:
         """The parsed file at a path. Raises SourceError where it can't be read, decoded or parsed."""
@@ -149,7 +150,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         """The functions, classes and lambdas of a qualified name."""
         return self._entities.get(value) or []
 
-    # -- questions -------------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------------------------
 
     def resolve(self, module: Module, expression: ast.AST) -> frozenset[str]:
         """Every qualified name that an expression may stand for (see the grammar above); empty where nothing is known.

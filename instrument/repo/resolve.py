@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Longer chains than this are growing in a loop (`node = node.next`).
 _MAX_PARTS = 14
-_PROPERTIES = frozenset(("property", "cached_property", "abstractproperty", "lazy_property"))
+_PROPERTIES = frozenset("property cached_property abstractproperty lazy_property".split())
 _NOTHING = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
 _DISPLAYS = (*SEQUENCES, ast.Dict, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
@@ -63,7 +63,7 @@ class Expressions:
             return frozenset((f"{REPO}{module.dotted}.{module.qualname(node)}",))
         return frozenset((Box("literal", module, node),)) if isinstance(node, _DISPLAYS) else EMPTY
 
-    # -- names ---------------------------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------------------------------------
 
     def name(self, module: Module, scope: Scope, name: str) -> Values:
         """All values of a name that is read in a scope."""
@@ -135,7 +135,7 @@ class Expressions:
                         results |= instances(names) if instance else names
         return frozenset(results)
 
-    # -- imports -------------------------------------------------------------------------------------------------------
+    # -- imports -----------------------------------------------------------------------------------------------------
 
     def imported(self, module: Module, dotted: str) -> Values:
         """What `import dotted` gives."""
@@ -199,7 +199,7 @@ class Expressions:
                 return frozenset((program.module_name(inside),))
         return values or unknown
 
-    # -- attributes ----------------------------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------------------------
 
     def attribute(self, module: Module, values: Values, name: str) -> Values:
         """All values of an attribute of any of these values."""
