@@ -273,6 +273,19 @@ def _notebook(before: Source, after: Source, spans: Spans) -> None:
         _refuse("notebook", path, f"the result is no JSON: {error}")
     if _without_sources(old, edited) != _without_sources(new, edited):
         _refuse("notebook", path, "something outside the edited cells' source would change")
+    if _valid(before.data) and not _valid(after.data):
+        _refuse("notebook", path, "nbformat's validator took the notebook before and would not after")
+
+
+def _valid(data: bytes) -> bool:
+    """Whether nbformat takes a notebook for a valid one of the version that it says it is."""
+    import nbformat  # a tenth of a second to load: only where a notebook is edited
+
+    try:
+        nbformat.validate(json.loads(data))
+    except Exception:  # nbformat.ValidationError, and what odd versions make it raise
+        return False
+    return True
 
 
 def _without_sources(document: object, edited: set[int]) -> object:

@@ -318,8 +318,8 @@ class _Proof:
             above = way[index - 1] if index else None
             handed_on = _hands_on(outer, inner, above) and not (isinstance(outer, ast.Subscript) and inner is way[-1])
             if handed_on and _adds(outer, inner):
-                named = isinstance(outer, ast.List) and isinstance(inner, ast.Constant) and isinstance(inner.value, str)
                 # `log_with="wandb"` may become `log_with=["wandb", ProbeTracker()]`: one name, then one more.
+                named = isinstance(outer, ast.List) and isinstance(inner, ast.Constant) and isinstance(inner.value, str)
                 holds = named or not isinstance(way[-1], _NO_COLLECTION)
                 handed_on = holds and self._may_hold_more(node, self._way[-1])
             if not handed_on:
