@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from instrument.plan import place
+from instrument.plan.append import append_argument, append_element
 from instrument.plan.bind import repeatable
 from instrument.plan.emission import Emission, Tracker, mapping_call
 from instrument.plan.mirror import Mirror
@@ -90,10 +90,10 @@ def _add(context: Context, module: Module, call: ast.Call, given: ast.expr | Non
 
     group = f"{module.path}:{module.start(call)}"
     if given is None:
-        point = place.append_argument(module, call, f"log_with={name('ProbeTracker')}()")
+        point = append_argument(module, call, f"log_with={name('ProbeTracker')}()")
         insert(context, module, point, NAME, _REASON)
     elif isinstance(given, ast.List):
-        insert(context, module, place.append_element(module, given, f"{name('ProbeTracker')}()"), NAME, _REASON)
+        insert(context, module, append_element(module, given, f"{name('ProbeTracker')}()"), NAME, _REASON)
     elif isinstance(given, ast.Constant) and given.value:
         # One name becomes a list of two: the report lists it as replaced.
         text = f"[{module.code(given)}, {name('ProbeTracker')}()]"

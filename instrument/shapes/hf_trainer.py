@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
+from instrument.plan.append import append_argument, append_element
 from instrument.plan.place import Insertion
 from instrument.plan.rules import Rule
 from instrument.shapes._building import after_building, ask, class_calls, insert, refuse_shadowed, target_of
@@ -93,9 +94,9 @@ def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
         return _add_after(context, module, call, site)
     text = f"{_name(context, module, call)}()"
     if given is None:
-        insert(context, module, place.append_argument(module, call, f"callbacks=[{text}]"), NAME, _REASON)
+        insert(context, module, append_argument(module, call, f"callbacks=[{text}]"), NAME, _REASON)
     elif isinstance(given, ast.List):
-        insert(context, module, place.append_element(module, given, text), NAME, _REASON)
+        insert(context, module, append_element(module, given, text), NAME, _REASON)
     elif isinstance(given, ast.Constant) and given.value is None:
         context.edit(
             module.path, module.start(given), module.end(given), f"[{text}]", rule=NAME, reason=_REASON,

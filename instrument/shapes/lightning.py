@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
+from instrument.plan.append import append_element
 from instrument.plan.place import Insertion
 from instrument.plan.rules import Rule
 from instrument.shapes._building import after_building, ask, class_calls, insert, refuse_shadowed, target_of
@@ -82,7 +83,7 @@ def _has_logger(module: Module, call: ast.Call) -> bool:
 def _add(context: Context, module: Module, call: ast.Call, logger: ast.expr | None, site: Site) -> bool:
     text = f"{_name(context, module, call)}()"
     if isinstance(logger, ast.List):
-        insert(context, module, place.append_element(module, logger, text), NAME, _REASON)
+        insert(context, module, append_element(module, logger, text), NAME, _REASON)
         return True
     head = None
     if logger is not None:
