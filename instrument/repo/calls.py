@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from instrument.repo.annotations import PLAIN
 from instrument.repo.module import Module
+from instrument.repo.scopes import terminal
 from instrument.repo.values import EMPTY, REPO, Box, Value, Values, boxes, constant, ordered, union
 
 if TYPE_CHECKING:
@@ -61,7 +63,21 @@ class Calls:
             return self._super(module, node)
         for value in ordered(values):
             results |= self.called(module, node, value)
+        name = (terminal(func) or "").lower()
+        if "import" in name or "lazy" in name:
+            results |= self._lazily_imported(module, node)
         return frozenset(results)
+
+    def _lazily_imported(self, module: Module, node: ast.Call) -> Values:
+        """`LazyLoader("wandb", globals(), "wandb")`, `lazy_import("wandb")`, `w, found = optional_import("wandb")`."""
+        given = [value for argument in node.args if isinstance(value := constant(argument), str)]
+        if not given or not all(part.isidentifier() for part in given[-1].split(".")):
+            return EMPTY
+        found = self.program.imported(module, given[-1] if len(node.args) > 2 else given[0])
+        attribute = next((constant(k.value) for k in node.keywords if k.arg in ("name", "attr", "attribute")), None)
+        if isinstance(attribute, str):
+            found = self.program.attribute(module, found, attribute)
+        return found | {Box("tuple", items=(found, EMPTY))}
 
     def called(self, module: Module, node: ast.Call, value: Value) -> Values:
         """What a call gives when this is what is called."""
@@ -152,4 +168,4 @@ class Calls:
 
 def instances(classes: Iterable[Value]) -> Values:
     """Instances of classes."""
-    return frozenset(f"{c}()" for c in classes if isinstance(c, str) and not c.startswith("builtins."))
+    return frozenset(f"{c}()" for c in classes if isinstance(c, str) and not c.startswith(PLAIN))

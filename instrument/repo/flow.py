@@ -37,6 +37,8 @@ class CallSite:
     positional: tuple[ast.expr, ...]
     keywords: tuple[ast.keyword, ...]
     skip: int
+    #: Whether `call` calls the function itself; else it hands the arguments on, as `Thread(target=f, args=...)` does.
+    direct: bool = True
 
 
 class Everywhere:
@@ -193,7 +195,11 @@ class Flow:
     # -- call sites --------------------------------------------------------------------------------------------------
 
     def call_sites(self, module: Module, function: AnyFunction | ast.ClassDef) -> list[tuple[Module, ast.Call]]:
-        """Every call of a function, method or class in this repository, as far as it can be told, in order of path."""
+        """Every call of a function, method or class in this repository, as far as it can be told, in order of path.
+
+        `f(x)`, `obj.f(x)`, `Cls(x)` for a class or its `__init__`, and Ray's `f.remote(x)`; among very many calls of
+        one name the nearest are looked at.
+        """
         try:
             if isinstance(function, ast.ClassDef):
                 found = list(self.class_sites(module, function, None))
@@ -201,7 +207,7 @@ class Flow:
                 found = self.sites(module, function)
         except RecursionError:
             return []
-        calls = {site.call: site.module for site in found}
+        calls = {site.call: site.module for site in found if site.direct}
         return [(m, c) for c, m in sorted(calls.items(), key=lambda i: (i[1].path, i[0].lineno, i[0].col_offset))]
 
     def sites(self, module: Module, function: AnyFunction) -> list[CallSite]:
@@ -321,9 +327,9 @@ class Flow:
             first = 1 if name in ("spawn", "start_processes") else 0
             named = given.get("kwargs")
             keywords = (self._spread(named),) if named is not None else ()
-            yield CallSite(module, call, tuple(packed.elts), keywords, skip + first)
+            yield CallSite(module, call, tuple(packed.elts), keywords, skip + first, direct=False)
         elif position < len(call.args) and name in APPLIERS:
-            yield CallSite(module, call, tuple(call.args[position + 1 :]), tuple(call.keywords), skip)
+            yield CallSite(module, call, tuple(call.args[position + 1 :]), tuple(call.keywords), skip, direct=False)
 
     def _spread(self, mapping: ast.expr) -> ast.keyword:
         """`**mapping`, always the same node for one mapping."""
