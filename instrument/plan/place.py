@@ -186,8 +186,6 @@ def _once_in(module: Module, stmt: ast.stmt, part: ast.AST) -> bool:
         return part is stmt.iter
     if isinstance(stmt, ast.Match):
         return part is stmt.subject
-    if isinstance(stmt, ast.Assert):
-        return part is stmt.test
     return not is_compound(stmt)
 
 
