@@ -186,7 +186,8 @@ def _once_in(module: Module, stmt: ast.stmt, part: ast.AST) -> bool:
         return part is stmt.iter
     if isinstance(stmt, ast.Match):
         return part is stmt.subject
-    return not is_compound(stmt)
+    # An assert's test is not moved out of it: -O drops both.
+    return not is_compound(stmt) and not isinstance(stmt, ast.Assert)
 
 
 def ends_block(stmt: ast.stmt) -> bool:
