@@ -44,6 +44,8 @@ class CellPlan:
     before: str
     after: str
     plan: Plan
+    #: What the cells of the context are called, the cell in question as the last one.
+    cells: list[str]
     #: Cells ("In [3]") that ran, and the session's own modules, without what the plan would put there: reasons.
     elsewhere: dict[str, list[str]] = field(default_factory=dict)
 
@@ -95,7 +97,9 @@ def plan_cell(
     _, source, plan = plan_session([*(ran.text for ran in context), text], options, modules)
     last = source.cells[-1]
     here = [e for e in plan.edits if e.path == NAME and source.cell_of(e.start).index == last.index]
-    result = CellPlan(before=text, after=text, plan=plan)
+    result = CellPlan(
+        before=text, after=text, plan=plan, cells=[*(f"In [{ran.number}]" for ran in context), "this cell"]
+    )
     moved: list[Edit] = []
     # The last opening counts, as in the session; one in a cell before one in a module.
     for edit in sorted(plan.edits, key=lambda edit: (edit.path == NAME, edit.start), reverse=True):

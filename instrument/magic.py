@@ -7,9 +7,10 @@ Thin: arguments in, one displayed object out. The session's history is the conte
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from instrument.live import CellPlan, Ran
     from instrument.plan.context import Options
     from instrument.plan.model import Plan
-    from instrument.repo.notebook import NotebookSource
     from instrument.repo.scan import Repository
     from instrument.report.notebook import View
 
@@ -205,7 +205,7 @@ class InstrumentMagics(Magics):
             view.say(f"What this session has run, as it would be with Probe. Put %%{MAGIC} above a cell to change it.")
         else:
             view.say(_nothing(plan))
-        _say_notes(view, plan, source)
+        _say_notes(view, plan, [f"In [{cell.number}]" for cell in ran])
         return view
 
     # -- verify -----------------------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ def _cell_view(planned: CellPlan, runs: bool, waits: bool) -> View:
             else f"put %%{MAGIC} above it, too"
         )
         view.say(f"{place} ran without Probe ({why}): {do}.", "warn")
-    _say_notes(view, planned.plan, None)
+    _say_notes(view, planned.plan, planned.cells)
     if planned.changed and not _installed():
         view.say(
             "probe-research is not installed in this kernel, so nothing is recorded: %pip install probe-research",
@@ -277,18 +277,21 @@ def _nothing(plan: Plan) -> str:
     return "Nothing here logs metrics to a tracker or framework that is known."
 
 
-def _say_notes(view: View, plan: Plan, source: NotebookSource | None) -> None:
-    """Questions, refusals and warnings; what is merely information is left to the command line."""
+def _say_notes(view: View, plan: Plan, cells: Sequence[str] = ()) -> None:
+    """Questions, refusals and warnings; what is merely information is left to the command line.
+
+    `cells` are the names of the cells where they have come from a session instead of a file.
+    """
     for note in plan.notes:
         if note.level == "info" and note.code != "other-kernel":
             continue
-        where = ""
-        if note.path and source is not None and note.line and note.path == str(source.path):
-            where = source.line_label(source.line_start(note.line)) + ": "
-        elif note.path and note.path != "session.ipynb":
+        message, where = note.message, ""
+        if note.path == "session.ipynb":
+            message = re.sub(r"\(cell (\d+), ", lambda found: f"({cells[int(found[1]) - 1]}, ", message)
+        elif note.path:
             where = f"{note.path}:{note.line}: " if note.line else f"{note.path}: "
         then = f" {note.next}" if note.next else ""
-        view.say(f"{where}{note.message}.{then}".replace("..", "."), "" if note.level == "info" else "warn")
+        view.say(f"{where}{message.rstrip('.')}.{then}", "" if note.level == "info" else "warn")
 
 
 def _installed() -> bool:
@@ -312,7 +315,7 @@ def _files_view(path: Path, given: Namespace) -> View:
     (summary, changes), view = proved(ask, plan), View()
     names = "; ".join(f"{title} ({form})" if form else title for title, form in summary.shapes)
     view.say(f"Found: {names}" if names else _nothing(plan))
-    _say_notes(view, plan, None)
+    _say_notes(view, plan)
     view.patch = patch(changes, git_prefix(repo)).decode("utf-8", "surrogateescape")
     for change in changes:
         view.diffs += [Diff(*parts) for parts in _parts(repo, change.path, change.before or b"", change.after)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from instrument.errors import SourceError
 from instrument.plan.context import Context, Options
@@ -10,7 +11,7 @@ from instrument.plan.edits import ordered
 from instrument.plan.model import Plan
 from instrument.plan.rules import Rule, all_rules
 from instrument.repo.names import Program
-from instrument.repo.notebook import kernel_language
+from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
@@ -29,10 +30,11 @@ def make_plan(repo: Repository, options: Options | None = None) -> Plan:
     program = Program(repo)
     context = Context(repo, program, options)
     for rule in rules:
-        if repo.having(*rule.needles):
+        if not rule.needles or repo.having(*rule.needles):
             rule.plan(context)
     context.tracking.finish()
     plan = context.plan
+    _name_cells(context)
     _note_unreadable(context)
     _note_skipped(context, rules)
     _note_other_kernels(context)
@@ -54,6 +56,27 @@ def _selected(options: Options) -> tuple[Rule, ...]:
         for rule in all_rules()
         if (not options.select or rule.name in options.select) and rule.name not in options.ignore
     )
+
+
+def _name_cells(context: Context) -> None:
+    """Places in notebooks get the line of the `.ipynb` file, for editors, and the cell and its line, for people."""
+    plan, sources = context.plan, dict[str, NotebookSource]()
+    paths = {*(site.path for site in plan.sites), *(note.path for note in plan.notes if note.path)}
+    for path in (path for path in paths if path.endswith(".ipynb")):
+        source = context.repo.source(path)
+        if isinstance(source, NotebookSource) and path not in context.program.errors and source.cells:
+            sources[path] = source
+    for site in plan.sites:
+        if site.path in sources:
+            source = sources[site.path]
+            start = source.line_start(site.line)
+            site.line, site.what = source.file_line(start), f"{site.what} ({source.line_label(start)})"
+    for index, note in enumerate(plan.notes):
+        if note.path in sources and note.line:
+            source = sources[note.path]
+            start = source.line_start(note.line)
+            message = f"{note.message} ({source.line_label(start)})"
+            plan.notes[index] = replace(note, line=source.file_line(start), message=message)
 
 
 def _note_unreadable(context: Context) -> None:

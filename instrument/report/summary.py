@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -127,8 +127,10 @@ class Summary:
         return self.plan.empty and "already" not in self.outcomes and bool(unsettled)
 
     def line(self, edit: Edit) -> int:
-        """The line (from 1) at which an edit starts."""
-        return self.repo.source(edit.path).line_of(edit.start)
+        """The line (from 1) of the file at which an edit starts."""
+        source = self.repo.source(edit.path)
+        file_line: Callable[[int], int] = getattr(source, "file_line", source.line_of)  # a notebook's own
+        return file_line(edit.start)
 
     def next_steps(self, applied: bool) -> list[tuple[str, str]]:
         """(command or action, why) for what to do after this."""
