@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Rule:
     """One framework, tracker or launcher.
 
-    `needles` decide by bytes whether the rule looks at a repository at all: some file must contain one of them.
+    `needles` decide by bytes whether the rule looks at a repository at all: some file must contain one of them; a rule
+    without needles decides itself.
     `plan` looks for its sites and wires them through the context. Rules run by `order`, lowest first: shapes that
     register (100) before trackers that log alongside (200), launchers and dependency files (300) last, since they act
     on what the others covered.

@@ -1,0 +1,1 @@
+"""Loops that no tracker records: what they print, whether they train, where a run begins and ends, and its steps."""

@@ -1,0 +1,219 @@
+"""What a run without a tracker is opened with: the script's own settings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from instrument.plan.config import config_at
+from instrument.plan.loops.units import Unit, inside
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.plan.loops.runs import Run
+    from instrument.repo.names import Module
+
+#: Settings that are written out one by one; more of them would be longer than the loop.
+MOST = 12
+_SETTING = re.compile(
+    r"(?:\w*_)?(?:lr|learning_rate|epochs?|n_epochs|batch_?size|bs|steps|iters?|iterations|episodes|seed|gamma|alpha|beta\d?|eps|epsilon|"
+    r"momentum|dropout|hidden|hidden_(?:dim|size|units)|dim|n_?(?:layers?|heads?|hidden|embd)|layers|heads|width|depth|"
+    r"weight_decay|wd|warmup\w*|block_size|seq_len|max_len\w*|vocab_size|embed\w*|optimi[sz]er|lambda|lam|tau|temperature|"
+    r"clip|grad_clip|num_\w+|n_\w+|max_\w+|model_name|arch|dataset|buffer_size|update_every|decay|rate)",
+    re.IGNORECASE,
+)  # fmt: skip
+_SECRET = re.compile(r"token|key|secret|passw|path|dir|file|url|user|host|worker|device|log_|print_|save_|eval_every|interval|"
+                     r"num_gpus|n_gpus?|world_size|rank|port|node|thread|num_proc|n_jobs|max_norm_print", re.IGNORECASE)  # fmt: skip
+_CONFIGS = (
+    "args",
+    "config",
+    "cfg",
+    "hparams",
+    "opt",
+    "opts",
+    "hp",
+    "params",
+    "flags",
+    "settings",
+    "conf",
+    "train_config",
+    "hyperparams",
+)
+
+
+def config_of(context: Context, run: Run) -> str:
+    """The text for `config=`, "" where the script has no settings to speak of."""
+    unit, module = run.unit, run.module
+    name = config_at(context, module, run.anchor)
+    if name and is_bound(run, name) and _is_settings(unit, run, name):
+        return name
+    for name in unit.parameters:
+        if name in _CONFIGS and _is_settings(unit, run, name):
+            return name
+    for name in _bound_settings(run):
+        if _is_settings(unit, run, name):
+            return name
+    if _uses_flags(module):
+        return "FLAGS.flag_values_dict()"
+    own = _of_self(unit)
+    if own and "." in own:
+        return own
+    pairs = [*_parameters(unit), *_attributes(run), *_constants(run)]
+    seen: dict[str, str] = {}
+    for key, text in pairs:
+        seen.setdefault(key, text)
+    items = [f'"{key}": {text}' for key, text in list(seen.items())[:MOST]]
+    return f"{{{', '.join(items)}}}" if items else ""
+
+
+def _is_settings(unit: Unit, run: Run, name: str) -> bool:
+    """Whether a name holds settings: it is not stepped, updated or bound anew in the loop, nor is it parameters of a model."""
+    if name == "params" and re.search(rb"\bjax\b|\boptax\b|\bautograd\b|\btheano\b", run.module.source.data):
+        return False
+    for node in inside(unit.node.body):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+            if node.attr in ("step", "zero_grad", "param_groups", "state_dict", "apply_gradients", "minimize"):
+                return False
+    for node in inside(run.loop.body):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            return False
+    return True
+
+
+def _bound_settings(run: Run) -> list[str]:
+    """Names such as `config` that are bound by a call or a mapping before the run, in its function or at module level."""
+    found = []
+    for stmt in bound_before(run):
+        for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
+            if not isinstance(target, ast.Name) or target.id.lower() not in _CONFIGS:
+                continue
+            if isinstance(stmt.value, ast.Dict) or (isinstance(stmt.value, ast.Call) and not _is_optimizer(stmt.value)):
+                found.append(target.id)
+    return found
+
+
+def bound_before(run: Run) -> list[ast.Assign | ast.AnnAssign]:
+    """Assignments that have surely been made when the run begins: above it in its own block and those around it, and at
+    module level above its function."""
+    module, unit = run.module, run.unit
+    found: list[ast.stmt] = []
+    stmt: ast.AST | None = run.anchor
+    while isinstance(stmt, ast.stmt) and stmt is not unit.node:
+        block, index = module.block(stmt)
+        found = [*block[:index], *found]
+        stmt = module.parent(stmt)
+    if unit.name:
+        found = [*(s for s in module.tree.body if s.lineno < unit.node.lineno), *found]  # type: ignore[union-attr]
+    return [s for s in found if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None]
+
+
+def is_bound(run: Run, name: str) -> bool:
+    """Whether a name surely has a value when the run begins."""
+    if name in run.unit.parameters:
+        return True
+    for stmt in bound_before(run):
+        for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+            if any(isinstance(part, ast.Name) and part.id == name for part in parts):
+                return True
+    return False
+
+
+def _is_optimizer(call: ast.Call) -> bool:
+    text = ast.unparse(call.func).lower()
+    return "optim" in text or any(
+        isinstance(n, ast.Attribute) and n.attr == "parameters" for a in call.args for n in ast.walk(a)
+    )
+
+
+def _uses_flags(module: Module) -> bool:
+    return any(
+        isinstance(stmt, ast.Assign) and ast.unparse(stmt.value) in ("flags.FLAGS", "absl.flags.FLAGS")
+        and any(isinstance(t, ast.Name) and t.id == "FLAGS" for t in stmt.targets)
+        for stmt in module.tree.body
+    )  # fmt: skip
+
+
+def _of_self(unit: Unit) -> str:
+    """`self.config`, where the class keeps its settings there."""
+    if unit.owner is None or unit.parameters[:1] != ["self"]:
+        return ""
+    for node in ast.walk(unit.owner):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            if node.value.id == "self" and node.attr in _CONFIGS and node.attr not in ("opt", "params"):
+                return f"self.{node.attr}"
+    return ""
+
+
+def _parameters(unit: Unit) -> list[tuple[str, str]]:
+    """Settings that the function is called with (also click's and typer's)."""
+    return [(name, name) for name in unit.parameters if _names_setting(name) and name not in ("self", "cls")]
+
+
+def _attributes(run: Run) -> list[tuple[str, str]]:
+    """Settings that an object was made with: `self.epochs = epochs`."""
+    owner = run.unit.owner
+    if owner is None or run.unit.parameters[:1] != ["self"]:
+        return []
+    init = next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    if init is None:
+        return []
+    given = {a.arg for a in (*init.args.args, *init.args.kwonlyargs)}
+    found = []
+    for node in inside(init.body):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            pairs = [(target, node.value)]
+            if (
+                isinstance(target, ast.Tuple)
+                and isinstance(node.value, ast.Tuple)
+                and len(target.elts) == len(node.value.elts)
+            ):
+                pairs = list(zip(target.elts, node.value.elts))
+            for one, value in pairs:
+                if (
+                    isinstance(one, ast.Attribute)
+                    and isinstance(value, ast.Name)
+                    and value.id in given
+                    and _names_setting(one.attr)
+                ):
+                    found.append((one.attr, f"self.{one.attr}"))
+    return found
+
+
+def _constants(run: Run) -> list[tuple[str, str]]:
+    """Settings that are bound to constants before the run, in its function and at module level."""
+    found = []
+    rebound = {n.id for n in inside(run.loop.body) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    for stmt in bound_before(run):
+        for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
+            pairs = [(target, stmt.value)]
+            if (
+                isinstance(target, ast.Tuple)
+                and isinstance(stmt.value, ast.Tuple)
+                and len(target.elts) == len(stmt.value.elts)
+            ):
+                pairs = list(zip(target.elts, stmt.value.elts))
+            for one, value in pairs:
+                if (
+                    isinstance(one, ast.Name)
+                    and _is_constant(value)
+                    and _names_setting(one.id)
+                    and one.id not in rebound
+                ):
+                    found.append((one.id.lower() if one.id.isupper() else one.id, one.id))
+    return found
+
+
+def _names_setting(name: str) -> bool:
+    return _SETTING.fullmatch(name) is not None and not _SECRET.search(name)
+
+
+def _is_constant(node: ast.expr | None) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return _is_constant(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _is_constant(node.left) and _is_constant(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)) and node.value not in ("", None)
