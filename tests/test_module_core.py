@@ -178,7 +178,24 @@ def test_a_step_that_is_none_costs_its_row_and_no_other(
     assert [record.getMessage().split(";")[0] for record in caplog.records] == ["Probe did not get a row"]
 
 
-def test_axes_put_metrics_at_the_last_value_of_theirs(probe: Any, sdk: FakeSdk) -> None:
+@pytest.mark.parametrize("mode", [None, "online", "dryrun", "shared", "offline", "disabled", 5])
+@pytest.mark.parametrize("own", [None, "online"])
+def test_a_tracker_s_mode_opens_nothing_that_the_person_did_not_want(
+    probe: Any, sdk: FakeSdk, monkeypatch: pytest.MonkeyPatch, mode: Any, own: str | None
+) -> None:
+    """W&B's `disabled` holds for Probe too; its `offline` where PROBE_MODE says nothing; the rest is not Probe's."""
+    if own is not None:
+        monkeypatch.setenv("PROBE_MODE", own)
+    probe.init(mode=mode)
+    passed = {"disabled": "disabled", "offline": None if own else "offline"}.get(mode)
+    assert sdk.runs[0].given.get("mode") == passed
+    monkeypatch.setenv("PROBE_RUN_ID", "x")
+    probe.init(mode=mode)
+    assert sdk.runs[1].given.get("mode") == ("disabled" if mode == "disabled" else None)
+
+
+def test_axes_put_metrics_at_the_last_value_of_theirs(sdk: FakeSdk) -> None:
+    probe = load(["axes"])
     probe.init(axes={"train/*": "train/gstep", "val/*": "val/epoch", "val/best": "train/gstep", "train/gstep": "train/gstep"})
     probe.log({"train/loss": 1.0, "lr": 0.1})  # its axis has no value yet
     probe.log({"train/loss": 0.9, "train/gstep": 100, "lr": 0.1})
@@ -187,7 +204,10 @@ def test_axes_put_metrics_at_the_last_value_of_theirs(probe: Any, sdk: FakeSdk) 
     probe.log({"train/loss": 0.8, "train/gstep": 101.5})  # no whole step
     probe.log({"train/loss": 0.7, "train/gstep": math.nan})
     probe.log({"train/loss": 0.6, "train/gstep": math.inf})
+    probe.init()
+    probe.log({"train/loss": 0.5})
     probe.finish()
+    assert sdk.runs[1].points == [("train/loss", 0, 0.5)]
     assert sdk.runs[0].points == [
         ("train/loss", 0, 1.0), ("lr", 0, 0.1),
         ("train/gstep", 1, 100.0), ("lr", 1, 0.1), ("train/loss", 100, 0.9),

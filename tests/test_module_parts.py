@@ -18,7 +18,7 @@ from instrument.plan import render
 from instrument.repo.scan import OUR_MARK
 from tests.module_lab import FakeRun, FakeSdk, Lab, load
 
-MINE = ["core", "wandb", "accelerate", "huggingface", "lightning"]
+MINE = ["core", "wandb", "axes", "accelerate", "huggingface", "lightning"]
 ALL = [chosen for size in range(1, len(MINE) + 1) for chosen in itertools.combinations(MINE, size)]
 
 
@@ -51,7 +51,7 @@ def test_all_parts_fit_in_one_module() -> None:
     assert render.parts_of(text) == set(render.PARTS)
 
 
-@pytest.mark.parametrize("parts", [["core"], ["core", "wandb"], MINE], ids="+".join)
+@pytest.mark.parametrize("parts", [["core"], ["core", "wandb"], ["axes"], MINE], ids="+".join)
 @pytest.mark.parametrize("width", ["88", "100", "120"])
 def test_a_formatter_and_a_linter_find_nothing(parts: list[str], width: str) -> None:
     text = render.render_module(parts)

@@ -1,8 +1,8 @@
 """The text of the module (or its inline form) that a plan puts into a repository, from the templates.
 
-A module is made of parts: `core` (init, log, finish), `wandb` (W&B's own steps, inside core), and one for each
-framework: `huggingface` (ProbeCallback), `lightning` (ProbeLogger), `accelerate` (ProbeTracker, on top of core),
-`miles` (ProbeBackend and register).
+A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's own steps) and `axes` (the x-axes that
+`define_metric` names); and one for each framework: `ray` (which worker records), `accelerate` (ProbeTracker),
+`huggingface` (ProbeCallback), `lightning` (ProbeLogger), `miles` (ProbeBackend and register).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PARTS: dict[str, tuple[str, ...]] = {
     "core": (),
     "wandb": ("core",),
+    "axes": ("core",),
     "ray": ("core",),
     "accelerate": ("core",),
     "huggingface": (),
@@ -31,7 +32,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 #: The class that a framework part offers to import; it is made when it is first imported.
 NAMES = {"accelerate": "ProbeTracker", "huggingface": "ProbeCallback", "lightning": "ProbeLogger"}
 
-_MARK = re.compile(r"written by probe-instrument; parts: ([\w, ]+)")
+_MARK = re.compile(r"written by probe-instrument; parts: ([\w,\s]+)")
 #: What the templates may use from the standard library, and the line that imports it.
 _IMPORTS = {
     name: f"import {name}"
@@ -81,9 +82,16 @@ def parts_of(text: str) -> set[str]:
     """The parts that a module written earlier has, also when its head was edited."""
     found = _MARK.search(text)
     if found:
-        return {part for part in found[1].replace(" ", "").split(",") if part in PARTS}
-    parts = {part for part, name in {**NAMES, "miles": "class ProbeBackend"}.items() if name in text}
-    return parts | ({"core"} if "def log(metrics" in text else set()) | ({"wandb"} if "_wandb_run" in text else set())
+        return {part for part in re.split(r",\s*", found[1].strip()) if part in PARTS}
+    marks = {
+        **NAMES,
+        "miles": "class ProbeBackend",
+        "core": "def log(metrics",
+        "wandb": "_wandb_run",
+        "axes": "_by_axis",
+        "ray": "_first_worker",
+    }
+    return {part for part, mark in marks.items() if mark in text}
 
 
 def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: Iterable[str] = ()) -> str:

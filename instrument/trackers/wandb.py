@@ -72,6 +72,7 @@ def _arguments(context: Context, module: Module, call: ast.Call, handle: str | N
         given.append(f"mode={module.code(mode)}")
     axes = _axes(context, module)
     if axes:
+        context.tracking.alias(module, "axes")
         given.append("axes={" + ", ".join(f'"{key}": "{axis}"' for key, axis in axes.items()) + "}")
     return given
 
