@@ -548,3 +548,23 @@ def test_a_call_is_cheap(probe: Any, sdk: FakeSdk) -> None:
         times.append(time.perf_counter() - start)
     probe.finish()
     assert sorted(times)[len(times) // 2] < 100e-6
+
+
+def test_a_thread_that_can_not_be_started_costs_rows_and_no_wait(
+    probe: Any, sdk: FakeSdk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        probe.init()
+        probe.log({"a": 1.0})
+        began = time.monotonic()
+        probe.finish()
+        assert time.monotonic() - began < 1 and sdk.runs[0].status == "completed"
+    probe.init()
+    probe.log({"a": 2.0})
+    probe.finish()
+    assert sdk.runs[1].points == [("a", 0, 2.0)]
+    assert "did not get a row" in caplog.text
