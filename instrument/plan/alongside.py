@@ -7,33 +7,19 @@ and writes the edits. The same guard, the same process, each expression evaluate
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.bind import effect_free
-from instrument.plan.emission import Ask, Left, Opening, Tracker, terminals
+from instrument.plan.emission import Ask, Emission, Left, Tracker
 from instrument.plan.mirror import Mirror
 from instrument.plan.opening import open_beside
 from instrument.plan.probe_calls import ProbeCalls
+from instrument.plan.tracker_calls import Calls, bound_in_part, find_calls
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
-    from instrument.repo.names import Module
-
-
-@dataclass(slots=True)
-class Calls:
-    """A tracker's calls in one file, in source order, each with the table's answer for it."""
-
-    module: Module
-    opens: list[tuple[ast.Call, Opening]] = field(default_factory=list)
-    emits: list[tuple[ast.Call, str]] = field(default_factory=list)
-    closes: list[ast.Call] = field(default_factory=list)
-    leaves: list[tuple[ast.Call, str]] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.opens or self.emits or self.closes)
+    from instrument.plan.model import Site
 
 
 def plan_tracker(context: Context, tracker: Tracker) -> None:
@@ -43,7 +29,7 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
         if context.modules(*tracker.needles) and found:
             context.note("info", "no-run", f"{tracker.title} is used here, but no run is opened and nothing is logged")
         return
-    if not any(calls.opens or calls.emits for calls in found):
+    if not any(calls.opens or calls.emits or calls.unsure or calls.items for calls in found):
         context.note("info", "no-run", f"{tracker.title} is used here, but no run is opened and nothing is logged")
         return
     context.found(tracker.name)
@@ -57,80 +43,16 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
         for call, opening in calls.opens:
             if context.claim(calls.module.path, calls.module.start(call), tracker.name):
                 open_beside(mirror, call, opening)
+    sent = any(not isinstance(call.func, ast.Attribute) for calls in found for call, _ in calls.emits)
+    sent = sent or any(calls.unsure for calls in found)
     for calls, mirror in mirrors:
-        for call, name in calls.emits:
-            if context.claim(calls.module.path, calls.module.start(call), tracker.name):
-                _emit(mirror, call, name, opened)
+        _emit_all(mirror, calls, opened)
+        for value, taker in calls.handed:
+            if not sent or bound_in_part(context, calls.module, taker):
+                _say_handed_on(mirror, value)
         for call in calls.closes:
             if context.claim(calls.module.path, calls.module.start(call), tracker.name):
                 wire_close(mirror, call)
-
-
-def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
-    """The tracker's calls in every file that may be edited, and in those that a handle is passed on to."""
-    modules = {module.path: module for module in context.modules(*tracker.needles)}
-    queue, done = list(modules.values()), []
-    names = terminals(tracker)
-    handles = {name for name in tracker.opens if tracker.opens[name].gives_handle}
-    while queue:
-        module = queue.pop(0)
-        calls = _calls_in(context, tracker, module, names)
-        done.append(calls)
-        for other in _reached(context, module, handles) if calls else ():
-            if other.path not in modules and context.repo.editable(other.path):
-                modules[other.path] = other
-                queue.append(other)
-    return done
-
-
-def _calls_in(context: Context, tracker: Tracker, module: Module, names: frozenset[str]) -> Calls:
-    calls = Calls(module)
-    for call in module.calls():
-        func = call.func
-        last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        # A bare name may be an alias of anything that is imported or assigned; an attribute must end as one of the
-        # tracker's names does.
-        if not last or (isinstance(func, ast.Attribute) and last not in names):
-            continue
-        if isinstance(func, ast.Name) and last not in names and not _alias(module, last):
-            continue
-        for name in sorted(context.program.resolve(module, func)):
-            if name in tracker.emits:
-                calls.emits.append((call, name))
-            elif name in tracker.opens:
-                calls.opens.append((call, tracker.opens[name]))
-            elif name in tracker.closes:
-                calls.closes.append(call)
-            elif name in tracker.leaves:
-                calls.leaves.append((call, tracker.leaves[name]))
-            else:
-                continue
-            break
-    return calls
-
-
-def _alias(module: Module, name: str) -> bool:
-    """Whether a bare name could stand for something imported: it is assigned, or imported under another name."""
-    return name in module.aliases
-
-
-def _reached(context: Context, module: Module, handles: set[str]) -> list[Module]:
-    """Files whose functions are handed the tracker's run by this one."""
-    reached = []
-    for call in module.calls():
-        given = [*call.args, *(k.value for k in call.keywords)]
-        if not any(isinstance(value, (ast.Name, ast.Attribute)) for value in given):
-            continue
-        definition = None
-        for value in given:
-            if isinstance(value, (ast.Name, ast.Attribute)):
-                resolved = context.program.resolve(module, value)
-                if any(name.removesuffix("()") in handles and name.endswith("()") for name in resolved):
-                    definition = context.program.definition(module, call.func)
-                    break
-        if definition is not None and definition[0].path != module.path:
-            reached.append(definition[0])
-    return reached
 
 
 def _mirror(context: Context, tracker: Tracker, calls: Calls) -> Mirror | None:
@@ -144,7 +66,7 @@ def _mirror(context: Context, tracker: Tracker, calls: Calls) -> Mirror | None:
         return None
     reason = tracker.yields(context, module)
     if reason is not None:
-        for call, _ in [*calls.opens, *calls.emits]:
+        for call in [*(c for c, _ in calls.opens), *(c for c, _ in calls.emits), *calls.unsure]:
             context.site(tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=reason)
         return None
     return Mirror(context, tracker, module, sorted(tracker.packages)[0], ProbeCalls(context, module))
@@ -165,39 +87,88 @@ def _refuse_shadowed(context: Context, tracker: Tracker, calls: Calls, shadow: s
     )  # fmt: skip
 
 
-def _emit(mirror: Mirror, call: ast.Call, name: str, opened: bool) -> None:
+def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
+    """Mirror what can be read; what can't is looked at last, so that it takes no counterpart from another call."""
     context, module, tracker = mirror.context, mirror.module, mirror.tracker
-    site = context.site(tracker.name, "emit", module, call, module.code(call.func), strategy="alongside")
-    if mirror.existing.counterpart(call, "log"):
-        site.outcome, site.why = "already", "probe.log stands beside it"
-        return
-    read = tracker.emits[name](context, module, call)
+    found: list[tuple[ast.Call | ast.Assign, Emission | Left | Ask]] = []
+    for call, name in calls.emits:
+        found.append((call, tracker.emits[name](context, module, call)))
+    for stmt, name in calls.items:
+        found.append((stmt, tracker.items[name](context, module, stmt)))
+    several = "it may stand for other functions as well, which the tracker does not see"
+    found += [(call, Ask(several, "several-functions")) for call in calls.unsure]
+    found.sort(key=lambda pair: (isinstance(pair[1], Ask), module.start(pair[0])))
+    for node, read in found:
+        if context.claim(module.path, module.start(node), tracker.name):
+            _emit(mirror, node, read, opened)
+
+
+def _emit(mirror: Mirror, node: ast.Call | ast.Assign, read: Emission | Left | Ask, opened: bool) -> None:
+    context, module, tracker = mirror.context, mirror.module, mirror.tracker
+    what = module.code(node.func if isinstance(node, ast.Call) else node.targets[0])
+    site = context.site(tracker.name, "emit", module, node, what, strategy="alongside")
     if isinstance(read, Left):
         site.outcome, site.why = "left", read.why
         return
-    if isinstance(read, Ask):
-        mirror.ask(site, read.code, f"{module.code(call.func)}: {read.why}; Probe does not get these metrics")
+    if mirror.existing.counterpart(node, "log") or mirror.existing.counterpart(node, "log_each"):
+        site.outcome, site.why = "already", "probe.log stands beside it"
         return
-    if not opened:
-        if not context.opened_elsewhere:
-            mirror.ask(
-                site, "no-run-opened",
-                f"{module.code(call.func)} logs here, but no place in this repository opens the run; Probe needs one",
-            )  # fmt: skip
-            return
-        if read.automatic:
-            mirror.ask(
-                site, "no-step",
-                f"{module.code(call.func)} gives no step, and the run is one that the framework's callback steps: "
-                "without a step of its own this metric would land anywhere on Probe's axis",
-                next="give it a step (for example the trainer's global_step), then run `instrument apply` again",
-            )  # fmt: skip
-            return
-    if mirror.log(call, read):
+    if isinstance(read, Ask):
+        mirror.ask(site, read.code, f"{what}: {read.why}; Probe does not get these metrics")
+        return
+    if not opened and not _joins_open_run(mirror, site, read):
+        return
+    if isinstance(node, ast.Call) and read.automatic and _one_of_several(mirror, node):
+        mirror.ask(
+            site, "several-functions",
+            f"{what} is called in a loop over several loggers and gives no step: which of them counts is not seen here",
+            next="give it a step, or log inside the loggers, then run `instrument apply` again",
+        )  # fmt: skip
+        return
+    if mirror.log(node, read):
         site.outcome = "covered"
         site.why = "probe.log gets the same values at the same step"
     else:
-        mirror.ask(site, "no-place", f"{module.code(call.func)} is called where no statement can stand beside it")
+        mirror.ask(site, "no-place", f"{what} is called where no statement can stand beside it")
+
+
+def _joins_open_run(mirror: Mirror, site: Site, read: Emission) -> bool:
+    """Whether a run that a shape opened takes what is sent here; asks where none does."""
+    if not mirror.context.opened_elsewhere:
+        mirror.ask(
+            site, "no-run-opened",
+            f"{site.what} logs here, but no place in this repository opens the run; Probe needs one",
+        )  # fmt: skip
+        return False
+    if read.automatic:
+        mirror.ask(
+            site, "no-step",
+            f"{site.what} gives no step, and the run is one that the framework's callback steps: "
+            "without a step of its own this metric would land anywhere on Probe's axis",
+            next="give it a step (for example the trainer's global_step), then run `instrument apply` again",
+        )  # fmt: skip
+        return False
+    return True
+
+
+def _one_of_several(mirror: Mirror, call: ast.Call) -> bool:
+    """`for w in writers: w.log(row)` where not every writer is the tracker's."""
+    module, func = mirror.module, call.func
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        return False
+    found = module.lookup(module.scope_of(func.value, inner=False), func.value.id)
+    looped = found is not None and any("iter" in binding.steps for binding in found[1])
+    return looped and not mirror.context.program.resolve(module, func) <= mirror.tracker.emits.keys()
+
+
+def _say_handed_on(mirror: Mirror, value: ast.expr) -> None:
+    context, module = mirror.context, mirror.module
+    site = context.site(mirror.tracker.name, "emit", module, value, module.code(value), strategy="alongside")
+    mirror.ask(
+        site, "handed-on",
+        f"{site.what} is handed on here as a value; the calls that it gets elsewhere are not seen, and not sent to Probe",
+        next="send the metrics to Probe where they are logged, or hand on a function that does both",
+    )  # fmt: skip
 
 
 def wire_close(mirror: Mirror, call: ast.Call) -> None:

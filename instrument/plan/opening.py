@@ -70,7 +70,12 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
             return True
     shows = getattr(module.source, "shows_value", None)
     displayed = bool(shows and isinstance(stmt, ast.Expr) and shows(stmt))
-    if parent is stmt and isinstance(stmt, ast.Expr) and not displayed and (ambient or not opening.gives_handle):
+    if (
+        parent is stmt
+        and isinstance(stmt, ast.Expr)
+        and not displayed
+        and (ambient is not None or not opening.gives_handle)
+    ):
         point = _below(module, stmt, _init(mirror, call, opening, ambient))
         if point is not None:
             mirror.insert(point, _REASON)

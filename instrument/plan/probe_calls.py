@@ -23,6 +23,7 @@ class ProbeCalls:
         self.alias = context.tracking.existing_alias(module)
         self.by_method: dict[str, list[ast.Call]] = {}
         self._used: set[ast.Call] = set()
+        self._ours = b"probe_tracking" in module.source.data or b"probe-instrument" in module.source.data
         if self.alias is None:
             return
         for call in module.calls():
@@ -41,6 +42,8 @@ class ProbeCalls:
             if any(call in near_nodes for near_nodes in near):
                 self._used.add(call)
                 return True
+        if self._ours:
+            return False  # an earlier apply, which writes them side by side
         # Instrumented by hand in another way: as many counterparts in the function as there are calls in it.
         function = self._module.function(node)
         for call in candidates:

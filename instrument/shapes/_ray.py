@@ -65,34 +65,30 @@ class Trainables:
         if refuse_shadowed(context, module, site):
             return
         mirror = self.mirror(module)
-        around = [f for f in _around(module, call) if id(f) in self.functions] or list(_around(module, call))[-1:]
-        if mirror.existing.counterpart(call, "log"):
-            site.outcome, site.why = "already", "probe.log stands beside it"
-            return
+        around = list(_around(module, call))
         if any(_has_tracker(context, module, function) for function in around):
             site.outcome, site.why = "left", "the function logs to a tracker too, and that is mirrored"
             return
-        inside = [f for f in around if id(f) in self.functions]
-        if not around:
-            ask(context, site, "no-function", f"{site.what} is called outside of a function that Ray runs")
+        read = _row(context, module, call)
+        runs = self._run_by_ray(module, around)
+        if read is None:
+            ask(context, site, "unreadable-call", f"{site.what}: its arguments are passed on by *")
             return
-        if not inside and self.functions:
-            # A helper of the trainables: it logs into the run that they open.
-            for owner, function in self.functions.values():
-                self._open(owner, function)
-        elif not self._open(module, around[-1]):
-            ask(context, site, "open-by-hand", f"{around[-1].name} has no place for a run to be opened at its top")
+        if mirror.existing.counterpart(call, "log"):
+            site.outcome, site.why = "already", "probe.log stands beside it"
             return
-        read = _read(context, module, call)
-        if not isinstance(read, Emission):
-            given = [k for k in call.keywords if k.arg is not None]
-            if call.args or len(given) != len(call.keywords) or not given:
-                ask(context, site, "unreadable-call", f"{site.what}: its arguments are passed on by * or **")
-                return
-            read = Emission(
-                uses=tuple(Used(k.value, str(k.arg)) for k in given), automatic=True,
-                text=lambda texts: "{" + ", ".join(f'"{k.arg}": {t}' for k, t in zip(given, texts)) + "}",
-            )  # fmt: skip
+        if not runs:
+            ask(context, site, "no-function", f"{site.what} is called outside of a function that Ray is seen to run")
+            return
+        opened = [self._open(owner, function) for owner, function in runs]
+        if not all(opened):
+            ask(
+                context,
+                site,
+                "open-by-hand",
+                "the function that Ray runs has no place for a run to be opened at its top",
+            )
+            return
         if mirror.log(call, read):
             site.outcome, site.why = "covered", "probe.log gets the same row; the first worker sends it"
             context.note(
@@ -101,6 +97,22 @@ class Trainables:
             )  # fmt: skip
         else:
             ask(context, site, "no-place", f"{site.what} is called where no statement can stand beside it")
+
+    def _run_by_ray(self, module: Module, around: list[Function]) -> list[tuple[Module, Function]]:
+        """The functions that Ray runs around a call: one that it stands in, or those that call the one it stands in."""
+        inside = [(module, f) for f in around if id(f) in self.functions]
+        if inside:
+            return inside[-1:]
+        if not around:
+            return []
+        if not self.functions and around[-1].args.args and around[-1].args.args[0].arg in ("config", "cfg", "params"):
+            return [(module, around[-1])]  # handed over in a way that can't be seen, with the signature that Ray wants
+        callers = self.context.program.call_sites(module, around[-1])
+        return [
+            (owner, function)
+            for owner, function in self.functions.values()
+            if any(caller.path == owner.path and function in _around(caller, site) for caller, site in callers)
+        ]
 
     def _open(self, module: Module, function: Function) -> bool:
         if id(function) in self._opened:
@@ -114,7 +126,8 @@ class Trainables:
             site.outcome, site.why = "already", "it opens Probe's run"
             return True
         parameters = [*function.args.posonlyargs, *function.args.args]
-        config = f"config={parameters[0].arg}" if parameters and parameters[0].arg != "self" else ""
+        named = next((p.arg for p in parameters if p.arg not in ("self", "cls")), None)
+        config = f"config={named}" if named else ""
         point = place.at_top_of(module, function, [f"{mirror.alias}.init({config})"])
         if point is None:
             return False
@@ -128,6 +141,21 @@ class Trainables:
                 mirror.insert(end, "close the run here: no exit hook runs in Ray's workers")
         site.outcome, site.why = "covered", "the run opens and closes in the process that reports"
         return True
+
+
+def _row(context: Context, module: Module, call: ast.Call) -> Emission | None:
+    """What a report sends: a mapping, or keywords as Tune took them before 2.7 (`report(score=1.0, **more)`)."""
+    read = _read(context, module, call)
+    if isinstance(read, Emission):
+        return read
+    if call.args or not call.keywords:
+        return None
+    given = list(call.keywords)
+
+    def text(texts: list[str]) -> str:
+        return "{" + ", ".join(f'"{k.arg}": {t}' if k.arg else f"**{t}" for k, t in zip(given, texts)) + "}"
+
+    return Emission(uses=tuple(Used(k.value, k.arg or "metrics") for k in given), automatic=True, text=text)
 
 
 def _around(module: Module, node: ast.AST) -> Iterator[Function]:
