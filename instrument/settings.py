@@ -54,7 +54,7 @@ def load(target: Path) -> Settings:
             try:
                 text = file.read_text("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
-                raise InstrumentError(f"can't be read: {error}", path=str(file)) from None
+                raise InstrumentError(f"can't be read: {error}", path=str(file), code="settings") from None
             return parse(text, str(file)) if "instrument" in text else Settings()
         if (folder / ".git").exists():
             break
@@ -69,20 +69,24 @@ def parse(text: str, path: str) -> Settings:
     try:
         document = tomlkit.parse(text).unwrap()
     except ParseError as error:
-        raise InstrumentError(f"is not valid TOML: {error}", path=path, line=error.line) from None
+        raise InstrumentError(f"is not valid TOML: {error}", path=path, line=error.line, code="settings") from None
     except TOMLKitError as error:
-        raise InstrumentError(f"is not valid TOML: {error}", path=path) from None
+        raise InstrumentError(f"is not valid TOML: {error}", path=path, code="settings") from None
     tool = document.get("tool")
     table = tool.get("instrument", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
-        raise InstrumentError("[tool.instrument] must be a table", path=path, line=_line(text, "instrument"))
+        raise InstrumentError(
+            "[tool.instrument] must be a table", path=path, line=_line(text, "instrument"), code="settings"
+        )
     known = {field.name for field in fields(Settings)}
     for key, value in table.items():
         line = _line(text, key)
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean «{close[0]}»?" if close else f"known keys: {', '.join(sorted(known))}"
-            raise InstrumentError(f"[tool.instrument] has an unknown key «{key}»", path=path, line=line, hint=hint)
+            raise InstrumentError(
+                f"[tool.instrument] has an unknown key «{key}»", path=path, line=line, hint=hint, code="settings"
+            )
         _check(key, value, path, line)
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     return Settings(**values)
@@ -91,12 +95,17 @@ def parse(text: str, path: str) -> Settings:
 def _check(key: str, value: Any, path: str, line: int | None) -> None:
     listed = get_type_hints(Settings)[key] == tuple[str, ...]
     if listed and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-        raise InstrumentError(f"[tool.instrument] «{key}» must be a list of strings", path=path, line=line)
+        raise InstrumentError(
+            f"[tool.instrument] «{key}» must be a list of strings", path=path, line=line, code="settings"
+        )
     if not listed and not isinstance(value, str):
-        raise InstrumentError(f"[tool.instrument] «{key}» must be a string", path=path, line=line)
+        raise InstrumentError(f"[tool.instrument] «{key}» must be a string", path=path, line=line, code="settings")
     if key in _CHOICES and value not in _CHOICES[key]:
         raise InstrumentError(
-            f"[tool.instrument] «{key}» must be one of {', '.join(_CHOICES[key])}, not «{value}»", path=path, line=line
+            f"[tool.instrument] «{key}» must be one of {', '.join(_CHOICES[key])}, not «{value}»",
+            path=path,
+            line=line,
+            code="settings",
         )
 
 

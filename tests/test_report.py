@@ -184,12 +184,21 @@ def test_colour_only_where_it_is_wanted(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_json_is_stable_and_complete(tmp_path: Path) -> None:
-    one = json_report.document("detect", "found", _plan(tmp_path))
-    two = json_report.document("detect", "found", _plan(tmp_path))
-    assert json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
+    one = json_report.document("detect", "found", _plan(tmp_path), whole=True)
+    two = json_report.document("detect", "found", _plan(tmp_path), whole=True)
+    assert json.dumps(one) == json.dumps(two)
     assert one["schema"] == "instrument.report/1" and one["plan"]["schema"] == "instrument.plan/1"
     assert [edit["line"] for edit in one["plan"]["edits"]] == [2, 3]
-    assert one["left_alone"] == [{"path": "third_party/x.py", "kind": "vendored"}]
+    assert one["left_alone"] == [{"path": "third_party/x.py", "kind": "vendored", "files": 1}]
+    assert [note["code"] for note in one["notes"]] == ["guard-off"]
+    assert one["counts"] == {"covered": 1, "refused": 1} and one["places"][1]["at"] == ["train.py:3"]
+
+
+def test_json_is_a_digest_unless_the_plan_is_asked_for(tmp_path: Path) -> None:
+    place = Site(rule="wandb", kind="emit", path="train.py", line=3, what="wandb.log", outcome="covered")
+    few, many = (json_report.document("detect", "found", _plan(tmp_path, sites=[place] * n)) for n in (10, 1000))
+    assert "plan" not in many and [group["count"] for group in many["places"]] == [1000]
+    assert len(json.dumps(many)) - len(json.dumps(few)) < 10
 
 
 def test_sarif_has_the_edit_as_a_fix(tmp_path: Path) -> None:

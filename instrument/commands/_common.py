@@ -179,7 +179,7 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
             if name not in rules:
                 close = difflib.get_close_matches(name, rules, n=1)
                 hint = f"did you mean «{close[0]}»?" if close else f"there are: {', '.join(rules)}"
-                raise InstrumentError(f"there is no rule «{name}»", hint=hint)
+                raise InstrumentError(f"there is no rule «{name}»", hint=hint, code="unknown-rule")
     return names
 
 

@@ -50,7 +50,7 @@ def apply(
     plan = _loaded(ask, plan_file) if plan_file else ask.plan()
     summary = Summary(plan, repo)
     if plan.empty:
-        _tell(ask, summary, "refused" if summary.blocked else "clean")
+        _tell(ask, summary, summary.outcome)
         return COULD_NOT if summary.blocked else DONE
     if not allow_dirty:
         _refuse_dirty(repo, plan)
@@ -106,7 +106,7 @@ def _tell(ask: Ask, summary: Summary, outcome: str) -> None:
     if ask.json:
         from instrument.report.json import document, write
 
-        write(document("apply", outcome, summary))
+        write(document("apply", outcome, summary, whole=ask.verbose))
     elif not ask.quiet:
         from instrument.report.terminal import write_plan
 
@@ -136,4 +136,5 @@ def _refuse_dirty(repo: Repository, plan: Plan) -> None:
             f"has changes that are not committed{more}; nothing was written",
             path=paths[0],
             hint="commit or stash them, or give --allow-dirty",
+            code="dirty-tree",
         )

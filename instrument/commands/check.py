@@ -45,7 +45,7 @@ def check(
     if ask.json:
         from instrument.report.json import document, write
 
-        write(document("check", "clean" if plan.empty else "found", summary))
+        write(document("check", summary.outcome, summary, whole=ask.verbose))
     elif github:
         from instrument.report.sarif import annotations_of
 

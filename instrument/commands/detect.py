@@ -26,7 +26,7 @@ def detect(ask: Ask) -> int:
     if ask.json:
         from instrument.report.json import document, write
 
-        write(document("detect", "clean" if plan.empty else "found", summary))
+        write(document("detect", summary.outcome, summary, whole=ask.verbose))
     else:
         from instrument.report.terminal import write_plan
 

@@ -54,8 +54,8 @@ def diff(
     if ask.json:
         from instrument.report.json import document, write
 
-        outcome = "clean" if plan.empty else "found"
-        write(document("diff", outcome, summary, patch=text.decode("utf-8", "surrogateescape")))
+        said = text.decode("utf-8", "surrogateescape")
+        write(document("diff", summary.outcome, summary, whole=ask.verbose, patch=said))
     else:
         from instrument.report.terminal import write_plan
 

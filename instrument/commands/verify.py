@@ -101,6 +101,10 @@ def register(app: typer.Typer) -> None:
                 commit_of(place, against)
             passed = _verify(request, path, tolerance, tuple(ignore or ()), against, html, as_json)
         except InstrumentError as error:
+            if as_json:
+                from instrument.report.json import write_error
+
+                write_error(error)
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(2) from None
         finally:

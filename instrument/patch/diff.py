@@ -61,7 +61,7 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
     for path, edits in edits_of.items():
         source = repo.source(path)
         if plan.hashes.get(path, source.sha256) != source.sha256:
-            raise ConflictError("changed since it was planned", path=path, hint="plan again")
+            raise ConflictError("changed since it was planned", path=path, hint="plan again", code="changed-since-plan")
         last = edits[-1]
         if edits[0].start < 0 or max(edit.end for edit in edits) > len(source.text):
             raise InstrumentError(f"an edit lies outside the file («{last.reason}»)", path=path)

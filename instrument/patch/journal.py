@@ -213,7 +213,9 @@ class Journal:
                 pass
             except OSError:
                 os.close(handle)
-                raise InstrumentError("another apply or undo is at work here", hint="wait for it to end") from None
+                raise InstrumentError(
+                    "another apply or undo is at work here", hint="wait for it to end", code="busy"
+                ) from None
             os.close(handle)
         else:
             raise InstrumentError("another apply or undo is at work here", hint="wait for it to end")
@@ -343,6 +345,7 @@ class Journal:
                     "changed since it was written, so it can't be put back",
                     path=written.path,
                     hint=f"its bytes before are in {self.label}/applies/{manifest.number:04}/before",
+                    code="changed-since-apply",
                 )
 
     def put_back(self, manifest: Manifest) -> None:

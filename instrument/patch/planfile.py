@@ -125,15 +125,15 @@ def load(data: bytes, repo: Repository) -> Plan:
     the sources still match is seen when the plan is rendered (`patch.diff.changes`).
     """
     if len(data) > MAX_BYTES:
-        raise InstrumentError(f"the plan is larger than {MAX_BYTES // 1024 // 1024} MB")
+        raise InstrumentError(f"the plan is larger than {MAX_BYTES // 1024 // 1024} MB", code="bad-plan")
     try:
         document = json.loads(data.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise InstrumentError(f"the plan is no JSON: {error}") from None
+        raise InstrumentError(f"the plan is no JSON: {error}", code="bad-plan") from None
     top = _Object(document, "the plan")
     if top.get("schema") != SCHEMA:
         raise InstrumentError(
-            f"the plan is not of the form {SCHEMA}", hint="make it again: instrument diff --plan FILE"
+            f"the plan is not of the form {SCHEMA}", hint="make it again: instrument diff --plan FILE", code="bad-plan"
         )
     top.text("schema")
     top.text("version")
@@ -161,15 +161,17 @@ def _check_whole(plan: Plan) -> None:
     for path in plan.hashes:
         check_path(path)
         if path not in by_path:
-            raise InstrumentError("the plan has a hash of a file that it does not edit", path=path)
+            raise InstrumentError("the plan has a hash of a file that it does not edit", path=path, code="bad-plan")
     for path, edits in by_path.items():
         if path not in plan.hashes:
-            raise InstrumentError("the plan has no hash of a file that it edits", path=path)
+            raise InstrumentError("the plan has no hash of a file that it edits", path=path, code="bad-plan")
         ordered(edits)
     seen = set(by_path)
     for new in plan.new_files:
         if new.path in seen:
-            raise InstrumentError("the plan both creates and edits it, or creates it twice", path=new.path)
+            raise InstrumentError(
+                "the plan both creates and edits it, or creates it twice", path=new.path, code="bad-plan"
+            )
         seen.add(new.path)
 
 
@@ -246,13 +248,13 @@ class _Object:
 
     def __init__(self, value: Any, where: str) -> None:
         if not isinstance(value, dict):
-            raise InstrumentError(f"{where} is no object")
+            raise InstrumentError(f"{where} is no object", code="bad-plan")
         self._value: dict[str, Any] = value
         self._where = where
         self._left = set(value)
 
     def fail(self, message: str) -> NoReturn:
-        raise InstrumentError(f"{self._where}: {message}")
+        raise InstrumentError(f"{self._where}: {message}", code="bad-plan")
 
     def get(self, key: str) -> Any:
         return self._value.get(key)

@@ -26,7 +26,7 @@ def undo(root: Path | str) -> Manifest:
             journal.check(manifest)
             journal.put_back(journal.save(replace(manifest, state="undoing")))
             return manifest
-    raise InstrumentError("there is nothing to undo", path=str(root))
+    raise InstrumentError("there is nothing to undo", path=str(root), code="nothing-to-undo")
 
 
 def applied(root: Path | str) -> list[Manifest]:

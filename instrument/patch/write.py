@@ -59,7 +59,9 @@ def _expect(journal: Journal, prefix: str, change: FileChange) -> tuple[Written,
     """A file as it is on disk now. Raises ConflictError unless it is what the plan was made on."""
     data = read_or_none(safe_target(journal.base, prefix + change.path))
     if data != change.before:
-        raise ConflictError("changed since it was planned", path=change.path, hint="plan again")
+        raise ConflictError(
+            "changed since it was planned", path=change.path, hint="plan again", code="changed-since-plan"
+        )
     before = None if data is None else digest(data)
     return Written(path=change.path, before=before, after=digest(change.after)), data
 
@@ -81,7 +83,9 @@ def _write_all(journal: Journal, manifest: Manifest, found: list[FileChange]) ->
         target = journal.target(manifest, change.path)
         # Once more, just before it is replaced: an editor may have saved it meanwhile.
         if read_or_none(target) != change.before:
-            raise ConflictError("changed while it was being written", path=change.path, hint="plan again")
+            raise ConflictError(
+                "changed while it was being written", path=change.path, hint="plan again", code="changed-since-plan"
+            )
         mode = None if change.before is None else stat.S_IMODE(os.lstat(target).st_mode)
         write_whole(target, change.after, journal.temporary(manifest, index), mode)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from instrument.plan.codes import next_of
 from instrument.plan.edits import Applicability, Edit, NewFile, Strategy
 from instrument.plan.model import Note, Outcome, Plan, Site, SiteKind
 from instrument.plan.tracking_module import TrackingModule
@@ -93,8 +94,8 @@ class Context:
         line: int | None = None,
         next: str = "",
     ) -> None:
-        """Say something to the person; the same note is said once."""
-        note = Note(level=level, code=code, message=message, path=path, line=line, next=next)
+        """Say something to the person; the same note is said once. Without a next step it gets that of its code."""
+        note = Note(level=level, code=code, message=message, path=path, line=line, next=next or next_of(code))
         if note not in self.plan.notes:
             self.plan.notes.append(note)
 

@@ -22,7 +22,9 @@ VENDORED = frozenset(
     "site-packages node_modules .venv venv .tox .nox .eggs".split()
 )
 #: Folders that a build or a tool writes.
-GENERATED = frozenset("build dist __pycache__ .ipynb_checkpoints unsloth_compiled_cache .mypy_cache .ruff_cache".split())
+GENERATED = frozenset(
+    "build dist __pycache__ .ipynb_checkpoints unsloth_compiled_cache .mypy_cache .ruff_cache".split()
+)
 TESTS = frozenset("tests test testing unittests unit_tests e2e_tests testdata".split())
 #: Never walked into, not even to report: no code of the person's is there.
 NOT_WALKED = frozenset(".git .hg .svn __pycache__ node_modules .mypy_cache .ruff_cache .pytest_cache".split())
@@ -72,7 +74,9 @@ class Repository:
         """`only` are globs (relative, as in .gitignore) that edits are limited to; `progress` gets (done, total)."""
         self.target = Path(root)
         if not self.target.exists():
-            raise InstrumentError("there is no such file or folder", path=str(root), hint="give the trainer's folder")
+            raise InstrumentError(
+                "there is no such file or folder", path=str(root), hint="give the trainer's folder", code="no-target"
+            )
         self.single: str | None = None
         if self.target.is_file():
             self.root = self.target.resolve().parent
@@ -129,9 +133,7 @@ class Repository:
         specs: list[tuple[str, pathspec.GitIgnoreSpec]] = []
 
         def ignored(name: str) -> bool:
-            return any(
-                name.startswith(base) and spec.match_file(name[len(base) :]) for base, spec in specs
-            )
+            return any(name.startswith(base) and spec.match_file(name[len(base) :]) for base, spec in specs)
 
         for folder, folders, names in os.walk(self.root, followlinks=False):
             base = os.path.relpath(folder, self.root).replace(os.sep, "/")
@@ -187,7 +189,11 @@ class Repository:
                 data = self.read(path)
             except SourceError:
                 continue
-            if "." not in path.rsplit("/", 1)[-1] and not _NAMES.fullmatch(path.rsplit("/", 1)[-1]) and data[:2] != b"#!":
+            if (
+                "." not in path.rsplit("/", 1)[-1]
+                and not _NAMES.fullmatch(path.rsplit("/", 1)[-1])
+                and data[:2] != b"#!"
+            ):
                 continue
             if any(needle in data for needle in wanted):
                 self._data[path] = data

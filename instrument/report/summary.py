@@ -104,12 +104,12 @@ class Summary:
         notes = {note.path: codes[note.code] for note in self.plan.notes if note.path and note.code in codes}
         return sorted(notes.items())
 
-    def grouped_skipped(self, at_most: int) -> list[str]:
-        """The skipped files as lines: each by itself, or by folder where there are more than `at_most`."""
+    def grouped_skipped(self, at_most: int) -> list[tuple[str, str, int]]:
+        """(path, kind, number of files) of what was skipped: each file, or by folder where there are more of them."""
         if len(self.skipped) <= at_most:
-            return [f"{path} ({KINDS.get(kind, kind)})" for path, kind in self.skipped]
+            return [(path, kind, 1) for path, kind in self.skipped]
         folders = Counter((_top(path), kind) for path, kind in self.skipped)
-        return [f"{top} ({count} {KINDS.get(kind, kind)})" for (top, kind), count in sorted(folders.items())]
+        return [(top, kind, count) for (top, kind), count in sorted(folders.items())]
 
     @cached_property
     def covered(self) -> int:
@@ -126,6 +126,11 @@ class Summary:
         unsettled = self.notes("refusal") or self.outcomes.keys() & {"refused", "asked"}
         return self.plan.empty and "already" not in self.outcomes and bool(unsettled)
 
+    @property
+    def outcome(self) -> str:
+        """What there is to do: "found" (something), "refused" (something that can't be done) or "clean"."""
+        return "refused" if self.blocked else "clean" if self.plan.empty else "found"
+
     def line(self, edit: Edit) -> int:
         """The line (from 1) of the file at which an edit starts."""
         source = self.repo.source(edit.path)
@@ -140,7 +145,7 @@ class Summary:
         if not applied:
             return [(f"instrument apply {_word(target)}", "shows the change again, asks, writes it")]
         steps = [
-            (f"instrument verify {_word(target)}", "runs the trainer offline and compares both records"),
+            (f"instrument verify {_word(target)} -- COMMAND", "runs the trainer offline and compares both records"),
             ("export PROBE_TOKEN=…", "where it runs; without it training goes on, unrecorded"),
             (f"instrument undo {_word(target)}", "takes everything back, byte for byte"),
         ]

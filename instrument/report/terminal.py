@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from instrument.errors import InstrumentError
-from instrument.report.summary import OUTCOMES, Summary, Touched
+from instrument.report.summary import KINDS, OUTCOMES, Summary, Touched
 from instrument.report.text import plural, shortened, shown
 
 if TYPE_CHECKING:
@@ -177,8 +177,9 @@ def write_plan(screen: Screen, summary: Summary, *, verbose: bool = False, appli
     skipped = summary.grouped_skipped(1_000_000 if verbose else 8)
     if skipped:
         screen.heading("Left alone")
-        for entry in skipped:
-            screen.paragraph(entry, indent="    ", first="  ")
+        for path, kind, count in skipped:
+            what = KINDS.get(kind, kind)
+            screen.paragraph(f"{path} ({what if count == 1 else f'{count:,} {what}'})", indent="    ", first="  ")
     write_steps(screen, summary.next_steps(applied))
 
 
