@@ -196,7 +196,13 @@ class Moves:
         elif isinstance(node, (ast.Await, ast.YieldFrom, ast.Yield)):
             yield from self._maybe(node.value)
             yield node
-        else:  # lambdas, comprehensions, f-strings, slices: nothing is moved out of them
+        elif isinstance(node, ast.JoinedStr) and any(id(part) in self._names for part in ast.walk(node)):
+            # f"{epoch}: {np.mean(losses):.3f}": inside one text, to format a value is to look at it.
+            for part in node.values:
+                if isinstance(part, ast.FormattedValue):
+                    yield from self._expression(part.value)
+                    yield from self._maybe(part.format_spec)
+        else:  # lambdas, comprehensions, other f-strings, slices: nothing is moved out of them
             yield node
 
     # -- small questions

@@ -277,7 +277,11 @@ class _Proof:
         if not self._touched(node):
             return node
         if isinstance(node, (ast.Constant, ast.JoinedStr)):
-            # Positions inside an f-string are not to be trusted before Python 3.12: it is compared whole.
+            # Positions inside an f-string are not to be trusted before Python 3.12: it is compared whole, apart from
+            # what stands in braces for an expression that was moved (and was found there by its name).
+            for part in ast.walk(node):
+                if isinstance(part, ast.FormattedValue) and id(part.value) in self._values:
+                    part.value = self._values[id(part.value)]
             return None if self._starts_inserted(node) else node
         if not self._reaches_out(node):
             self._visit(node)

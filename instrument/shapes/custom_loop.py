@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.plan.loops.keys import settle
-from instrument.plan.loops.ranks import guards_of, is_distributed, is_spawned, is_visible
+from instrument.plan.loops.ranks import guards_of, is_distributed, is_spawned, is_visible, stands_under
 from instrument.plan.loops.runs import Run, Runs
 from instrument.plan.loops.steps import choose
 from instrument.plan.loops.units import Code
@@ -129,7 +129,7 @@ def _guard(context: Context, runs: Runs, run: Run, site: Site) -> str | None:
     named = [guard for guard in guards if guard]
     for guard in named:
         if is_visible(run, guard):
-            return guard
+            return "" if stands_under(run, guard) else guard
     if named or is_distributed(run) or is_spawned(runs, run):
         ask(
             context, site, "which-process", "this loop runs in several processes, and it can't be seen which of them should "

@@ -9,7 +9,7 @@ from instrument.plan.loops.evidence import loop_words
 from instrument.plan.loops.runs import Place, Run, Runs
 from instrument.plan.loops.units import inside, loops_around
 from instrument.plan.loops.values import Value, name_of
-from instrument.plan.loops.words import is_metric, phase_of, tokens
+from instrument.plan.loops.words import is_metric, phase_of, singular, tokens
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
@@ -193,7 +193,7 @@ def _other_keys(run: Run, place: Place, value: Value, known: Place) -> list[str]
     name = name_of(value.node).strip("_")
     if place.after:
         found.append(f"final_{value.key}")
-    if not value.named and is_metric(name) and name != value.key:
+    if not value.named and is_metric(name) and name != value.key and singular(name) != value.key:
         found.append(name)
     if place.unit is not known.unit:
         phase = phase_of(place.unit.name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from instrument.plan.loops.hparams import is_bound
 from instrument.plan.loops.runs import Place, Run, Runs
 from instrument.plan.loops.units import FUNCTIONS, Unit, inside
+from instrument.plan.loops.values import name_of
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
@@ -52,6 +53,11 @@ def guard_of(runs: Runs, place: Place) -> str:
             if runs.printers.is_printer(unit):
                 return _inside(unit)
     return ""
+
+
+def stands_under(run: Run, guard: str) -> bool:
+    """Whether the loop itself is under a condition on the process already."""
+    return _above(run.module, run.anchor) == guard
 
 
 def _above(module: Module, node: ast.AST) -> str:
@@ -125,21 +131,20 @@ def is_distributed(run: Run) -> bool:
 
 def is_spawned(runs: Runs, run: Run) -> bool:
     """Whether the loop's function is started in processes of its own."""
-    names, queue = {run.unit.name}, [run.unit]
+    units, queue = {run.unit}, [run.unit]
     for _ in range(3):
         queue = [caller for unit in queue for caller, _ in runs.code.callers.get(unit, [])]
-        names |= {unit.name for unit in queue}
-    names.discard("")
+        units |= set(queue)
+    nodes = {unit.node: unit.name for unit in units if unit.name}
     for module in runs.code.modules:
         for call in module.calls():
             last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if not _STARTS.fullmatch(last):
                 continue
-            given = [*call.args, *(k.value for k in call.keywords)]
-            if any(isinstance(v, ast.Name) and v.id in names for v in given) and runs.code.context.program.definition(
-                module, next(v for v in given if isinstance(v, ast.Name) and v.id in names)
-            ):
-                return True
+            for value in [*call.args, *(k.value for k in call.keywords)]:
+                if isinstance(value, (ast.Name, ast.Attribute)) and name_of(value) in nodes.values():
+                    if any(node in nodes for _, node in runs.code.context.program.definitions(module, value)):
+                        return True
     return False
 
 

@@ -240,17 +240,17 @@ def _exclusive(module: Module, calls: list[ast.Call]) -> bool:
 
 
 def _passed(callee: Unit, call: ast.Call, counter: str) -> str:
-    """The parameter that gets the counter, "" if none does."""
+    """The parameter that gets the counter, or the counter with a constant added; "" if none does."""
     if not counter:
         return ""
-    for keyword in call.keywords:
-        if keyword.arg and isinstance(keyword.value, ast.Name) and keyword.value.id == counter:
-            return keyword.arg if not _rebinds(callee, keyword.arg) else ""
     names = callee.parameters
     if callee.owner is not None and names[:1] in (["self"], ["cls"]):
         names = names[1:]
-    for name, arg in zip(names, call.args):
-        if isinstance(arg, ast.Name) and arg.id == counter:
+    given = [*zip(names, call.args), *((k.arg, k.value) for k in call.keywords if k.arg)]
+    for name, value in given:
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
+            value = value.left
+        if isinstance(value, ast.Name) and value.id == counter:
             return name if not _rebinds(callee, name) else ""
     return ""
 

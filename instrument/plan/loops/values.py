@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 #: Reading a value once more is nothing: these only convert it.
 _CONVERTING = frozenset("item detach cpu numpy tolist float double get_last_lr block_until_ready squeeze".split())
-_BUILTINS = frozenset("float int abs len round".split())
+_BUILTINS = frozenset("float int abs len round max min".split())
 #: Attributes that are a statistic of what they belong to.
 _STATISTICS = frozenset("avg val value mean item sum data global_avg median last result compute ema smoothed".split())
 _AVERAGES = frozenset("avg mean global_avg average ema median".split())
 _CONFIGS = frozenset("args config cfg conf opt opts options hparams hp flags FLAGS hyperparams settings self".split())
 _CHANGING = frozenset("phase split mode stage subset".split())
+_CLOCKS = frozenset("time perf_counter monotonic process_time now perf_counter_ns".split())
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 
 
@@ -60,6 +61,8 @@ def _free(node: ast.expr) -> bool:
         return isinstance(node.op, _ARITHMETIC) and _free(node.left) and _free(node.right)
     if isinstance(node, ast.Call) and not node.keywords:
         if isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name) and node.func.value.id == "math":
+                return all(map(_free, node.args))
             return node.func.attr in _CONVERTING and not node.args and _free(node.func.value)
         return isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and all(map(_free, node.args))
     return False
@@ -125,7 +128,7 @@ def is_progress(node: ast.expr, counters: set[str]) -> bool:
         return is_counter(node.attr) or ast.unparse(node) in counters
     if isinstance(node, ast.Call):
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if called in ("len", "time", "perf_counter", "now", "strftime", "get_rank", "timeSince", "asctime"):
+        if called in _CLOCKS | {"len", "strftime", "get_rank", "timeSince", "asctime"}:
             return True
         return (
             bool(node.args)
@@ -133,6 +136,8 @@ def is_progress(node: ast.expr, counters: set[str]) -> bool:
             and called in _BUILTINS | {"str", "min", "max"}
         )
     if isinstance(node, ast.BinOp):
+        if any(isinstance(side, ast.Call) and name_of(side.func) in _CLOCKS for side in (node.left, node.right)):
+            return True
         return is_progress(node.left, counters) and is_progress(node.right, counters)
     if isinstance(node, ast.UnaryOp):
         return is_progress(node.operand, counters)
@@ -163,7 +168,7 @@ def in_text(module: Module, parts: list[Part], counters: set[str]) -> list[Value
         before, label = label, ""
         following = parts[index + 1] if index + 1 < len(parts) and isinstance(parts[index + 1], str) else ""
         name = name_of(part.node)
-        words = key_of(before, line)
+        words = key_of(before, line, unit=index > 1)
         if isinstance(part.node, ast.Name) and name in _CHANGING:
             changing = name
             continue

@@ -22,7 +22,8 @@ _COUNTERS = re.compile(
     r"(?:num|n|max|total|cur|current|global|local|start|last|this|nb|log|print|eval|save)_?"
     r"(?:epochs?|steps?|iters?|iterations?|batch(?:es)?|episodes?|updates?|samples?|rank|size|time|frames?|rounds?|every|interval)|"
     r"(?:i|epoch|batch|step|iter|episode|local|global|data)_?(?:i|idx|index|num|number|no|id|nb|t|step|epoch|iter|rank|size|"
-    r"episode|batch|time|counter|count)|\w+_(?:time|eta|elapsed|interval|every))",
+    r"episode|batch|time|counter|count)|"
+    r"(?:start|end|begin|last|prev|time)_(?:time|t)|\w+_(?:eta|elapsed|interval|every))",
     re.IGNORECASE,
 )
 #: Words that say of a whole line which data its numbers are of.
@@ -66,12 +67,13 @@ _RATES = (
 )
 
 
-def key_of(label: str, line: str = "") -> str:
+def key_of(label: str, line: str = "", *, unit: bool = False) -> str:
     """The key for a number from the text before it: "| Avg Loss: " is "avg_loss". "" where the text names nothing.
 
-    `line` is the text that the line begins with: "Test set: Average loss: " gives "test_average_loss".
+    `line` is the text that the line begins with: "Test set: Average loss: " gives "test_average_loss". `unit` says that a
+    number stands right before the text, which may begin with its unit ("ms ").
     """
-    text = label
+    text = re.sub(r"^(?:[A-Za-z]{1,4}|%)(?=[\s,;|)\]/]|$)", "", label) if unit else label  # the unit of what came before
     for pattern, replacement in _RATES:
         text = pattern.sub(replacement, text)
     segment = next((s for s in reversed(re.split(r"[,;|\n\t\r\[\]{}]|\s-+\s|[-=]+>|\s{3,}", text)) if tokens(s)), "")
@@ -82,7 +84,8 @@ def key_of(label: str, line: str = "") -> str:
         words.pop(0)
     while words and words[-1].lower() in _SMALL:
         words.pop()
-    words = [word.strip("_").lower() for word in words]
+    # "Loss" is loss; an identifier such as "Loss_D", or a symbol, is written as the program writes it.
+    words = [word if "_" in word.strip("_") or len(word) == 1 else word.lower() for word in (w.strip("_") for w in words)]
     if len(words) > 3:
         words = _around_metric(words)
     if not words or words[0].isdigit():
@@ -106,7 +109,7 @@ def _around_metric(words: list[str]) -> list[str]:
 
 def singular(name: str) -> str:
     """What one element of a list is called: "train_losses" is a "train_loss"."""
-    name = re.sub(r"_?(?:history|list|log|hist|record|curve|buffer|window|all)$", "", name) or name
+    name = re.sub(r"_?(?:history|list|log|hist|records?|curve|buffer|window|all|tracking|track|values|vals|tracker|arr|array)$", "", name) or name
     for ending, one in (("losses", "loss"), ("accuracies", "accuracy"), ("accs", "acc"), ("errors", "error"),
                         ("rewards", "reward"), ("returns", "return"), ("scores", "score"), ("errs", "err")):  # fmt: skip
         if name.lower().endswith(ending):
