@@ -24,6 +24,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "wandb": ("core",),
     "axes": ("core",),
     "ray": ("core",),
+    "secrets": ("core",),
+    "adapter": ("core",),
     "accelerate": ("core",),
     "huggingface": (),
     "lightning": (),
@@ -36,7 +38,7 @@ _MARK = re.compile(r"written by probe-instrument; parts: ([\w,\s]+)")
 #: What the templates may use from the standard library, and the line that imports it.
 _IMPORTS = {
     name: f"import {name}"
-    for name in "atexit contextlib functools importlib logging os queue sys threading time".split()
+    for name in "atexit contextlib functools importlib logging os queue random sys threading time".split()
 } | {
     "Mapping": "from collections.abc import Mapping",
     "datetime": "from datetime import datetime, timezone",
@@ -90,6 +92,8 @@ def parts_of(text: str) -> set[str]:
         "wandb": "_wandb_run",
         "axes": "_by_axis",
         "ray": "_first_worker",
+        "secrets": "def _public",
+        "adapter": "class _Tee",
     }
     return {part for part, mark in marks.items() if mark in text}
 
