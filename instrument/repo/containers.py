@@ -41,6 +41,9 @@ class Containers:
         results: set[Value] = set()
         for value in ordered(values):
             if isinstance(value, Box):
+                put = value.binding
+                if key is not None and put is not None and isinstance(put.key, ast.Constant) and put.key.value != key:
+                    continue
                 results |= self.program.memo.get(("item", value, key), self._box_item, value, key)
             elif value.startswith(REPO):
                 results |= self.method(value, "__getitem__")

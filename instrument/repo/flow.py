@@ -235,7 +235,7 @@ class Flow:
         return set()
 
     def _candidates(self, module: Module, name: str, *, passed: bool = False) -> list[tuple[Module, ast.Call]]:
-        self.program.load_mentioning(name)
+        self.program.load_mentioning(name, module)
         found = (self.everywhere.passed if passed else self.everywhere.calls).get(name, [])
         if len(found) <= _MAX_CANDIDATES:
             return found[:]
@@ -368,7 +368,7 @@ class Flow:
         while stack:
             owner, current = stack.pop()
             own = f"{REPO}{owner.dotted}.{owner.qualname(current)}"
-            program.load_mentioning(current.name)
+            program.load_mentioning(current.name, owner)
             for other, candidate in self.everywhere.classes_by_base.get(current.name, [])[:]:
                 if candidate is not node and candidate not in found and own in program.lineage(other, candidate):
                     found[candidate] = other

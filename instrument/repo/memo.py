@@ -11,8 +11,8 @@ Set = frozenset[Any]
 #: Nested computations; what is deeper is put off and computed from the top.
 _MAX_DEPTH = 25
 #: Work for one question, in computations; past that the answer is what was found so far.
-_BUDGET = 1_000
-#: What all questions together may use before each gets a fifth only.
+_BUDGET = 400
+#: What all questions together may use before each gets half only.
 _TOTAL = 60_000
 #: A key that was looked at this far around is kept even if the question was cut short.
 _RADIUS = 4
@@ -83,7 +83,7 @@ class Memo:
     def _answer(self, key: Any) -> Set:
         """Compute the outermost key and everything it depends on, one hop farther each time that all is at rest."""
         self._steps, self._distance[key], self._horizon = 0, 0, 0
-        budget = _BUDGET if self._total < _TOTAL else _BUDGET // 5
+        budget = _BUDGET if self._total < _TOTAL else _BUDGET // 2
         try:
             self._run(key)
             while self._steps < budget:

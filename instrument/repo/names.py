@@ -37,6 +37,8 @@ from instrument.repo.values import REPO, Values, settled
 
 __all__ = ["Module", "Program"]
 
+#: Files that are parsed to find the uses of one name.
+_MAX_MENTIONS = 40
 _STAR = re.compile(rb"import\s*\(?\s*\*")
 
 
@@ -55,6 +57,7 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         self._paths: dict[str, str] = {}
         self._data: dict[str, tuple[bytes, bool]] = {}
         self._sought: set[str] = set()
+        self._unparsed: dict[str, None] | None = None
         self.start_flow()
         self.start_annotations()
 
@@ -121,17 +124,28 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         data, star = self._data[path]
         return star if name == "*" else name.encode() in data
 
-    def load_mentioning(self, name: str) -> None:
-        """Parse the scanned files in which a name could be used."""
+    def load_mentioning(self, name: str, module: Module) -> None:
+        """Parse the scanned files in which a module's name could be used: of very many the nearest."""
         if name in self._sought:
             return
         self._sought.add(name)
-        for path in self.repo.having(name.encode(), suffixes=(".py", ".ipynb")):
-            if path not in self._modules and path not in self.errors:
-                try:
-                    self.module(path)
-                except SourceError:
-                    continue
+        if self._unparsed is None:
+            self._unparsed = dict.fromkeys(self.repo.having(b"", suffixes=(".py", ".ipynb")))
+        wanted = name.encode()
+        found = [p for p in self._unparsed if p not in self._modules and wanted in self.repo.read(p)]
+        if len(found) > _MAX_MENTIONS:
+            found = sorted(found, key=lambda path: -_shared(path, module.path))[:_MAX_MENTIONS]
+        for path in found:
+            del self._unparsed[path]
+            try:
+                self.module(path)
+            except SourceError:
+                continue
+
+    def rescanned(self) -> None:
+        """The repository was scanned for more: look at those files too."""
+        self._unparsed = None
+        self._sought.clear()
 
     def module_name(self, path: str) -> str:
         """The qualified name of a file or folder as a module."""
@@ -200,3 +214,13 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         if any(isinstance(value, str) and value.startswith(REPO) for value in values):
             return tuple(stores)
         return [store for store in stores if store[0] is module]
+
+
+def _shared(path: str, other: str) -> int:
+    """How many folders two files have in common."""
+    count = 0
+    for mine, theirs in zip(path.split("/")[:-1], other.split("/")[:-1]):
+        if mine != theirs:
+            break
+        count += 1
+    return count

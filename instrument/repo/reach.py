@@ -29,6 +29,7 @@ def consumers(program: Program, wanted: Collection[str]) -> list[Module]:
             break
         sought |= leaving
         program.repo.scan(sorted({name.encode() for name, _ in leaving}))
+        program.rescanned()
         loaded = {module.path for module in program.loaded}
         modules = []
         for name, stem in sorted(leaving):

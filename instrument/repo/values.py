@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from instrument.repo.module import Module
@@ -18,7 +17,6 @@ REPO = "repo:"
 _MAX_NAMES = 16
 
 
-@dataclass(frozen=True, slots=True)
 class Box:
     """A container, known by the syntax that makes it; its contents are computed when they are asked for.
 
@@ -35,13 +33,33 @@ class Box:
     callable not a container: gives `values` when called, promised by an annotation
     """
 
-    kind: str
-    module: Module | None = None
-    node: ast.AST | None = None
-    binding: Binding | None = None
-    values: frozenset[Any] = frozenset()
-    items: tuple[frozenset[Any], ...] = ()
-    start: int = 0
+    __slots__ = ("_hash", "_key", "binding", "items", "kind", "module", "node", "order", "start", "values")
+
+    def __init__(
+        self,
+        kind: str,
+        module: Module | None = None,
+        node: ast.AST | None = None,
+        *,
+        binding: Binding | None = None,
+        values: frozenset[Any] = frozenset(),
+        items: tuple[frozenset[Any], ...] = (),
+        start: int = 0,
+    ) -> None:
+        self.kind, self.module, self.node, self.binding = kind, module, node, binding
+        self.values, self.items, self.start = values, items, start
+        self._key = (kind, node, binding, values, items, start)
+        self._hash = hash(self._key)
+        place = node or (binding.node if binding else None)
+        path = module.path if module else ""
+        #: Where it stands, for sorting.
+        self.order = (kind, path, getattr(place, "lineno", 0), getattr(place, "col_offset", 0))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Box) and self._key == other._key)
 
 
 Value = str | Box
@@ -59,17 +77,13 @@ def boxes(values: Values) -> Values:
     return frozenset(value for value in values if isinstance(value, Box))
 
 
-def ordered(values: Iterable[Any]) -> list[Any]:
+def ordered(values: frozenset[Any]) -> list[Any]:
     """Values in an order that is the same in every process: what is looked at first can decide what else is found."""
-    return sorted(values, key=_order)
+    return list(values) if len(values) < 2 else sorted(values, key=_order)
 
 
 def _order(value: Value) -> tuple[str, str, int, int]:
-    if isinstance(value, str):
-        return "", value, 0, 0
-    node = value.node or (value.binding.node if value.binding else None)
-    path = value.module.path if value.module else ""
-    return value.kind, path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    return ("", value, 0, 0) if isinstance(value, str) else value.order
 
 
 def settled(values: frozenset[Any]) -> frozenset[Any]:
@@ -79,21 +93,17 @@ def settled(values: frozenset[Any]) -> frozenset[Any]:
     """
     if len(values) < 3:
         return values
-    names = [v for v in values if isinstance(v, str) and not v.startswith(REPO)]
-    if len(names) < 3:
+    foreign = [value for value in values if isinstance(value, str) and not value.startswith(REPO)]
+    names = [(name.count("()") + name.count("[]"), len(name), name) for name in foreign]
+    if len(names) <= _MAX_NAMES and (len(names) < 2 or max(names)[0] - min(names)[0] < 2):
         return values
-    names.sort(key=lambda name: (_calls(name), len(name), name))
-    kept: list[str] = []
-    for name in names:
+    kept: list[tuple[int, str]] = []
+    for calls, _, name in sorted(names):
         if len(kept) == _MAX_NAMES:
             break
-        if not any(name.startswith(k) and _calls(name) - _calls(k) > 1 and name[len(k)] in ".[(" for k in kept):
-            kept.append(name)
-    return values if len(kept) == len(names) else values - (set(names) - set(kept))
-
-
-def _calls(name: str) -> int:
-    return name.count("()") + name.count("[]")
+        if not any(calls - fewer > 1 and name.startswith(k) and name[len(k)] in ".[(" for fewer, k in kept):
+            kept.append((calls, name))
+    return values - ({name for _, _, name in names} - {name for _, name in kept})
 
 
 def constant(node: ast.AST | None) -> object:
