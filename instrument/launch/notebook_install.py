@@ -17,7 +17,7 @@ def _matches(path: str) -> bool:
 
 
 def locate(source: Source, names: Sequence[str]) -> Located:
-    """Where the package goes in the install commands of a notebook: the first that has one of `names`."""
+    """Where the package goes in the install commands of a notebook: if one has one of `names`."""
     if not isinstance(source, NotebookSource):
         return Located()
     try:
@@ -28,10 +28,10 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     if any(PACKAGE in found for found, _ in listed):
         return Located(present=True)
     for name in names:
-        for found, install in listed:
-            if name in found and install.usable:
-                what = f"installs {PACKAGE} where {name} is installed"
-                return Located([Insertion(install.position, f" {PACKAGE}", what)])
+        if any(name in found and install.usable for found, install in listed):
+            # A command that always runs, or one in each branch: `if on_colab: !pip ... else: !pip ...`.
+            what = f"installs {PACKAGE} where {name} is installed"
+            return Located([Insertion(at, f" {PACKAGE}", what) for at in source.install_positions([name])])
     return Located()
 
 
