@@ -166,7 +166,7 @@ def _say_handed_on(mirror: Mirror, value: ast.expr) -> None:
     site = context.site(mirror.tracker.name, "emit", module, value, module.code(value), strategy="alongside")
     mirror.ask(
         site, "handed-on",
-        f"{site.what} is handed on here as a value; the calls that it gets elsewhere are not seen, and not sent to Probe",
+        f"{site.what} is handed on here as a value; the calls that it gets elsewhere are not seen here, nor by Probe",
         next="send the metrics to Probe where they are logged, or hand on a function that does both",
     )  # fmt: skip
 

@@ -91,6 +91,8 @@ def moved_text(module: Module, node: ast.expr, indent: str) -> str:
     A text with a string over several lines is left as it is, since moving its lines would change the string.
     """
     code = module.code(node)
+    if isinstance(node, ast.NamedExpr):
+        code = f"({code})"
     if "\n" not in code and "\r" not in code:
         return code
     source = module.source

@@ -35,6 +35,8 @@ class Emission:
     uses: tuple[Used, ...]
     text: Callable[[list[str]], str]
     automatic: bool = False
+    #: "log", or "log_each" where the tracker counts each metric by itself (that function is in the part "series").
+    method: str = "log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,10 @@ class Tracker:
     closes: frozenset[str]
     #: Calls with no counterpart, and why; listed in the report.
     leaves: Mapping[str, str] = field(default_factory=dict)
+    #: Objects that are assigned to (`run["loss"] = x`, `wandb.summary["best"] = x`, `wandb.config.lr = x`).
+    items: Mapping[str, Callable[[Context, Module, ast.Assign], Emission | Left | Ask]] = field(default_factory=dict)
+    #: Calls and assigned objects that complete an opening when they stand right below it (`wandb.config.update(...)`).
+    settles: frozenset[str] = frozenset()
     #: Parts of the generated module that it needs.
     parts: tuple[str, ...] = ("core",)
     #: Whether a closing call's first argument is an exit code (`wandb.finish(1)`); else only `exit_code=` is one.
@@ -95,7 +101,17 @@ class Tracker:
 def terminals(tracker: Tracker) -> frozenset[str]:
     """The last parts of all the tracker's names: what a call must end in to be looked at."""
     names = [*tracker.opens, *tracker.emits, *tracker.closes, *tracker.leaves]
-    return frozenset(name.removesuffix("()").rsplit(".", 1)[-1] for name in names)
+    return frozenset(last_part(name) for name in names)
+
+
+def last_part(name: str) -> str:
+    """The last part of a qualified name, without what is called or taken from it."""
+    return name.removesuffix("()").rsplit(".", 1)[-1]
+
+
+def handles(tracker: Tracker) -> frozenset[str]:
+    """The objects that metrics are sent through: `wandb`, `wandb.run`, `wandb.init()`."""
+    return frozenset(name.rpartition(".")[0] for name in tracker.emits)
 
 
 def mapping_call(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.bind import effect_free, fresh_name, moved_text, repeatable, short_enough
-from instrument.plan.emission import Emission, Tracker, Used
+from instrument.plan.emission import Emission, Tracker, Used, handles, last_part
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -48,27 +48,31 @@ class Mirror:
 
     # -- log ------------------------------------------------------------------------------------------------------
 
-    def log(self, call: ast.Call, emission: Emission, guard: str = "") -> bool:
-        """Write `probe.log` beside a call. False where no place for it exists."""
+    def log(self, node: ast.Call | ast.Assign, emission: Emission, guard: str = "") -> bool:
+        """Write `probe.log` beside a call, or an assignment that sends. False where no place for it exists."""
         module = self.module
-        stmt = module.statement(call)
-        plain = module.parent(call) is stmt and isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return))
-        if plain and self._as_statement(call, stmt, emission, guard or self.guard):
+        stmt = module.statement(node)
+        plain = node is stmt or (
+            module.parent(node) is stmt and isinstance(stmt, (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return))
+        )
+        if plain and self._as_statement(node, stmt, emission, guard or self.guard):
             return True
-        if guard or self.guard:
+        if guard or self.guard or not isinstance(node, ast.Call):
             return False
-        return self._as_expression(call, emission)
+        return self._as_expression(node, emission)
 
-    def _bound(self, call: ast.Call, emission: Emission) -> list[Used] | None:
-        """Which arguments must be bound, in the order they are evaluated; None if that would change the order."""
+    def _bound(self, node: ast.Call | ast.Assign, emission: Emission) -> list[Used] | None:
+        """What must be bound to names, in the order it is evaluated; None if that would change the order."""
         module = self.module
-        wanted = {id(u.expr): u for u in emission.uses if not repeatable(u.expr, role=u.base)}
+        evaluated = _evaluated(module, node)
+        wanted = {id(u.expr): u for u in emission.uses if not repeatable(u.expr, role=u.base) or self._moves_on(u.expr)}
         if not wanted:
             wanted = {id(u.expr): u for u in emission.uses if not short_enough(module, u.expr)}
+        receiver = evaluated[0] if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+        if receiver is not None and emission.automatic and self._opens_run(receiver):
+            wanted[id(receiver)] = Used(receiver, "tracker")  # the row is sent before the call, the run opened before
         if not wanted:
             return []
-        evaluated: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
-        evaluated.sort(key=module.start)
         last = max(index for index, expr in enumerate(evaluated) if id(expr) in wanted)
         bound = []
         for expr in evaluated[: last + 1]:
@@ -76,31 +80,62 @@ class Mirror:
                 bound.append(wanted[id(expr)])
             elif not effect_free(expr):
                 # It was evaluated before; it must stay so.
-                bound.append(next((u for u in emission.uses if u.expr is expr), Used(expr, "argument")))
-        receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if receiver is not None and not effect_free(receiver):
-            bound.insert(0, Used(receiver, "tracker"))
+                base = "tracker" if expr is receiver else "argument"
+                bound.append(next((u for u in emission.uses if u.expr is expr), Used(expr, base)))
         if any(isinstance(u.expr, ast.Starred) for u in bound):
             return None
         return bound
 
-    def _names(self, call: ast.Call, bound: list[Used]) -> dict[int, str]:
+    def _moves_on(self, expr: ast.expr) -> bool:
+        """Whether the tracker's own call changes what an expression gives: `step=run.step + 1`."""
+        own = {"step", "curr_step", "summary"}
+        return any(
+            isinstance(part, ast.Attribute)
+            and part.attr in own
+            and self.context.program.resolve(self.module, part.value) & handles(self.tracker)
+            for part in ast.walk(expr)
+        )
+
+    def _opens_run(self, receiver: ast.expr) -> bool:
+        """Whether to find the run is what opens it: a function or property of this repository that does."""
+        program, calls = self.context.program, list[ast.AST]()
+        if isinstance(receiver, ast.Call):
+            calls = [function for _, function in program.definitions(self.module, receiver.func)]
+        elif isinstance(receiver, ast.Attribute):
+            calls = [
+                node for name, node in self.module.definitions
+                if name.rpartition(".")[2] == receiver.attr and getattr(node, "decorator_list", [])
+            ]  # fmt: skip
+        opens = {last_part(name) for name in self.tracker.opens}
+        return any(
+            isinstance(part, ast.Call)
+            and (part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")) in opens
+            for node in calls
+            for part in ast.walk(node)
+        )
+
+    def _names(self, node: ast.AST, bound: list[Used]) -> dict[int, str]:
         names: dict[int, str] = {}
         for used in bound:
-            names[id(used.expr)] = fresh_name(self.module, call, used.base, set(names.values()))
+            names[id(used.expr)] = fresh_name(self.module, node, used.base, set(names.values()))
         return names
+
+    def _call(self, emission: Emission, texts: list[str]) -> str:
+        if emission.method != "log":
+            self.context.tracking.alias(self.module, *self.tracker.parts, "series", beside=self.package)
+        return f"{self.alias}.{emission.method}({emission.text(texts)})"
 
     def _texts(self, emission: Emission, names: dict[int, str]) -> list[str]:
         return [names.get(id(used.expr)) or self.module.code(used.expr) for used in emission.uses]
 
-    def _as_statement(self, call: ast.Call, stmt: ast.stmt, emission: Emission, guard: str) -> bool:
+    def _as_statement(self, node: ast.Call | ast.Assign, stmt: ast.stmt, emission: Emission, guard: str) -> bool:
         module = self.module
-        bound = self._bound(call, emission)
+        bound = self._bound(node, emission)
         if bound is None:
             return False
         first = emission.automatic or place.ends_block(stmt)
-        names = self._names(call, bound)
-        line = f"{self.alias}.log({emission.text(self._texts(emission, names))})"
+        names = self._names(node, bound)
+        line = self._call(emission, self._texts(emission, names))
         lines = [f"if {guard}:", f"    {line}"] if guard else [line]
         indent = place.indent_of(module, stmt)
         binds = [f"{names[id(u.expr)]} = {moved_text(module, u.expr, indent)}" for u in bound]
@@ -109,8 +144,8 @@ class Mirror:
         below = None if first else place.after(module, stmt, lines)
         if (above and point is None) or (not first and below is None):
             return False
-        group = f"{module.path}:{module.start(call)}"
-        what = module.code(call.func)
+        group = f"{module.path}:{module.start(node)}"
+        what = module.code(node.func if isinstance(node, ast.Call) else node.targets[0])
         if point is not None:
             reason = (
                 f"bind what {what} is given to a name, so that it is evaluated once" if binds
@@ -134,7 +169,7 @@ class Mirror:
         """In a lambda, a comprehension or a conditional: a pair that yields what the tracker's call yields."""
         module = self.module
         bound = self._bound(call, emission)
-        if bound is None or (bound and not _walrus_allowed(module, call)):
+        if bound is None or (bound and not walrus_allowed(module, call)):
             return False
         if emission.automatic and any(u.base == "tracker" for u in bound):
             return False
@@ -149,8 +184,7 @@ class Mirror:
                 f"({names[id(u.expr)]} := {module.code(u.expr)})" if id(u.expr) in names else text
                 for u, text in zip(emission.uses, texts)
             ]
-            head = f"({self.alias}.log({emission.text(given)}), "
-            self.insert(place.Insertion(module.start(call), head), reason, group)
+            self.insert(place.Insertion(module.start(call), f"({self._call(emission, given)}, "), reason, group)
             for used in bound:
                 self._replace(used.expr, names[id(used.expr)], group)
             self.insert(place.Insertion(module.end(call), ")[1]"), reason, group)
@@ -159,12 +193,24 @@ class Mirror:
         for used in bound:
             self.insert(place.Insertion(module.start(used.expr), f"({names[id(used.expr)]} := "), reason, group)
             self.insert(place.Insertion(module.end(used.expr), ")"), reason, group)
-        tail = f", {self.alias}.log({emission.text(texts)}))[0]"
+        tail = f", {self._call(emission, texts)})[0]"
         self.insert(place.Insertion(module.end(call), tail), reason, group)
         return True
 
 
-def _walrus_allowed(module: Module, node: ast.AST) -> bool:
+def _evaluated(module: Module, node: ast.Call | ast.Assign) -> list[ast.expr]:
+    """What a call or an assignment to an item evaluates, in that order."""
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        return [node.value, target.value, target.slice] if isinstance(target, ast.Subscript) else [node.value]
+    given: list[ast.expr] = [*node.args, *(k.value for k in node.keywords)]
+    given.sort(key=module.start)
+    if isinstance(node.func, ast.Attribute):
+        return [node.func.value, *given]
+    return given if isinstance(node.func, ast.Name) else [node.func, *given]
+
+
+def walrus_allowed(module: Module, node: ast.AST) -> bool:
     """Assignment expressions are not allowed in a comprehension's iterable, nor in one directly in a class body."""
     child, parent, comprehension = node, module.parent(node), False
     while parent is not None and not isinstance(parent, ast.stmt):

@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
-from instrument.plan.bind import fresh_name, moved_text, repeatable
+from instrument.plan.bind import effect_free, fresh_name, moved_text, repeatable
 from instrument.plan.emission import Opening
 from instrument.plan.guards import flag_off_by_default
+from instrument.plan.mirror import walrus_allowed
 
 if TYPE_CHECKING:
     from instrument.plan.mirror import Mirror
@@ -25,7 +26,7 @@ def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
     if skipped is not None:
         site.outcome, site.why = "left", skipped
         return
-    if mirror.existing.counterpart(call, "init"):
+    if mirror.existing.counterpart(call, "init") or mirror.existing.counterpart(settled(mirror, call), "init"):
         site.outcome, site.why = "already", "probe.init stands beside it"
         return
     if _written(mirror, call, opening):
@@ -48,23 +49,70 @@ def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
 def _init(mirror: Mirror, call: ast.Call, opening: Opening, handle: str | None) -> str:
     arguments = opening.arguments(mirror.context, mirror.module, call, handle)
     asked = mirror.context.options
-    given = [f'{key}="{value}"' for key in ("project", "experiment", "question") if (value := getattr(asked, key))]
+    given = [
+        f"{key}={_quoted(value)}" for key in ("project", "experiment", "question") if (value := getattr(asked, key))
+    ]
     if asked.name:
-        arguments = [f'name="{asked.name}"', *(a for a in arguments if not a.startswith("name="))]
+        arguments = [f"name={_quoted(asked.name)}", *(a for a in arguments if not a.startswith("name="))]
     return f"{mirror.alias}.init({', '.join([*given, *arguments])})"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def settled(mirror: Mirror, call: ast.Call) -> ast.stmt:
+    """The statement that completes an opening: the call's own, or the last right below it that sets config or name.
+
+    `wandb.init(); wandb.config.update(args); wandb.run.name = "x"` opens Probe's run with all of that.
+    """
+    module, tracker = mirror.module, mirror.tracker
+    last = stmt = module.statement(call)
+    if module.parent(call) is not stmt or not tracker.settles:
+        return stmt
+    block, index = module.block(stmt)
+    for other in block[index + 1 :]:
+        if _settles(mirror, other):
+            last = other
+        elif not _passed_over(mirror, other):
+            break
+    return last
+
+
+def _settles(mirror: Mirror, stmt: ast.stmt) -> bool:
+    program, module = mirror.context.program, mirror.module
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+        return bool(program.resolve(module, stmt.value.func) & mirror.tracker.settles)
+    if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
+        return False
+    target = stmt.targets[0]
+    if not isinstance(target, (ast.Attribute, ast.Subscript)):
+        return False
+    owners = program.resolve(module, target.value)
+    names = owners if isinstance(target, ast.Subscript) else owners | {f"{owner}.{target.attr}" for owner in owners}
+    return bool(names & mirror.tracker.settles)
+
+
+def _passed_over(mirror: Mirror, stmt: ast.stmt) -> bool:
+    """What may stand between an opening and what completes it: `config = wandb.config`, `wandb.watch(model)`."""
+    if isinstance(stmt, ast.Assign):
+        return effect_free(stmt.value) and all(isinstance(target, ast.Name) for target in stmt.targets)
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+        return bool(mirror.context.program.resolve(mirror.module, stmt.value.func) & mirror.tracker.leaves.keys())
+    return False
 
 
 def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
     module = mirror.module
     parent, stmt = module.parent(call), module.statement(call)
-    if isinstance(parent, ast.withitem):
+    if isinstance(parent, ast.withitem) and isinstance(stmt, ast.With):
         return _in_with(mirror, call, parent, stmt, opening)
     if not place.evaluated_once(module, call):
-        return _conditional(mirror, call, stmt, opening)
+        return _conditional(mirror, call, stmt, opening) or _as_expression(mirror, call, opening)
     ambient = opening.ambient(module, call)
     if parent is stmt and isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         handle = _target(mirror, stmt) if opening.gives_handle else None
-        point = _below(module, stmt, _init(mirror, call, opening, handle or ambient))
+        point = _below(module, settled(mirror, call), _init(mirror, call, opening, handle or ambient))
         if point is not None:
             mirror.insert(point, _REASON)
             return True
@@ -76,7 +124,7 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
         and not displayed
         and (ambient is not None or not opening.gives_handle)
     ):
-        point = _below(module, stmt, _init(mirror, call, opening, ambient))
+        point = _below(module, settled(mirror, call), _init(mirror, call, opening, ambient))
         if point is not None:
             mirror.insert(point, _REASON)
             return True
@@ -90,7 +138,47 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
         mirror.insert(place.Insertion(module.start(stmt), f"{name} = "), "keep the run that is opened here", group)
         mirror.insert(point, _REASON, group)
         return True
-    return _bound_before(mirror, call, stmt, opening)
+    if ambient and isinstance(stmt, ast.Assign) and _in_display(module, call):
+        point = _below(module, stmt, _init(mirror, call, opening, ambient))
+        if point is not None:
+            mirror.insert(point, _REASON)
+            return True
+    if place.comes_first(module, call) and _bound_before(mirror, call, stmt, opening):
+        return True
+    return _as_expression(mirror, call, opening)
+
+
+def _in_display(module: Module, call: ast.Call) -> bool:
+    """`loggers = [Console(), wandb.init()]`: nothing after the call is evaluated that could log."""
+    child: ast.AST = call
+    parent = module.parent(child)
+    while isinstance(parent, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+        parts = parent.values if isinstance(parent, ast.Dict) else parent.elts
+        if child not in parts or not all(effect_free(part) for part in parts[parts.index(child) + 1 :]):
+            return False
+        child, parent = parent, module.parent(parent)
+    return isinstance(parent, ast.Assign) and parent.value is child
+
+
+def _as_expression(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
+    """In a lambda, a condition, an argument that others come before: a pair that yields the tracker's run."""
+    module = mirror.module
+    handle = opening.ambient(module, call)
+    group = f"{module.path}:{module.start(call)}"
+    head = "("
+    if handle is None and opening.gives_handle:
+        if not walrus_allowed(module, call):
+            return False
+        handle = fresh_name(module, call, "run")
+        head = f"({handle} := "
+    inner = _init(mirror, call, opening, handle)
+    if head == "(":
+        mirror.insert(place.Insertion(module.start(call), head), _REASON, group)
+        mirror.insert(place.Insertion(module.end(call), f", {inner})[0]"), _REASON, group)
+    else:
+        mirror.insert(place.Insertion(module.start(call), f"({head}"), _REASON, group)
+        mirror.insert(place.Insertion(module.end(call), f"), {inner})[0]"), _REASON, group)
+    return True
 
 
 def _below(module: Module, stmt: ast.stmt, call: str) -> place.Insertion | None:
@@ -127,12 +215,9 @@ def _bound_before(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Openi
     return True
 
 
-def _in_with(mirror: Mirror, call: ast.Call, item: ast.withitem, stmt: ast.stmt, opening: Opening) -> bool:
+def _in_with(mirror: Mirror, call: ast.Call, item: ast.withitem, stmt: ast.With, opening: Opening) -> bool:
     """`with wandb.init() as run:` gets a second item, so that Probe's run ends as the tracker's does."""
     module = mirror.module
-    assert isinstance(stmt, (ast.With, ast.AsyncWith))
-    if isinstance(stmt, ast.AsyncWith):
-        return False
     handle = module.code(item.optional_vars) if isinstance(item.optional_vars, (ast.Name, ast.Attribute)) else None
     handle = handle or opening.ambient(module, call)
     text = _init(mirror, call, opening, handle)
@@ -141,7 +226,9 @@ def _in_with(mirror: Mirror, call: ast.Call, item: ast.withitem, stmt: ast.stmt,
     line = source.line_start(source.line_of(module.start(item.context_expr)))
     lead = source.text[line : module.start(item.context_expr)]
     own_line = not lead.strip()
-    separator = f",{source.newline}{lead}" if own_line else ", "
+    above = source.text[:line].removesuffix(source.newline)
+    comma = ", \\" if above.endswith("\\") else ","
+    separator = f"{comma}{source.newline}{lead}" if own_line else ", "
     mirror.insert(place.Insertion(end, separator + text), _REASON)
     return True
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instrument.plan.bind import effect_free
+
 if TYPE_CHECKING:
     from instrument.repo.names import Module
 
@@ -178,16 +180,45 @@ def evaluated_once(module: Module, node: ast.expr) -> bool:
 
 
 def _once_in(module: Module, stmt: ast.stmt, part: ast.AST) -> bool:
-    if isinstance(stmt, (ast.With, ast.AsyncWith)):
-        return stmt.items[0] is part or (isinstance(part, ast.withitem) and part is stmt.items[0])
+    if isinstance(stmt, ast.With):
+        return part is stmt.items[0]
     if isinstance(stmt, ast.If):
         return part is stmt.test and not module.source.text.startswith("elif", module.start(stmt))
-    if isinstance(stmt, (ast.For, ast.AsyncFor)):
+    if isinstance(stmt, ast.For):
         return part is stmt.iter
     if isinstance(stmt, ast.Match):
         return part is stmt.subject
     # An assert's test is not moved out of it: -O drops both.
     return not is_compound(stmt) and not isinstance(stmt, ast.Assert)
+
+
+def comes_first(module: Module, node: ast.expr) -> bool:
+    """Whether its statement evaluates nothing with an effect before an expression (which is evaluated once)."""
+    child: ast.AST = node
+    parent = module.parent(child)
+    while parent is not None and not isinstance(parent, ast.stmt):
+        parts: list[ast.expr] = []
+        if isinstance(parent, ast.Call):
+            parts = [parent.func, *parent.args, *(k.value for k in parent.keywords)]
+        elif isinstance(parent, (ast.List, ast.Tuple, ast.Set)):
+            parts = list(parent.elts)
+        elif isinstance(parent, ast.Dict):
+            parts = [part for pair in zip(parent.keys, parent.values) for part in pair if part is not None]
+        elif isinstance(parent, (ast.BinOp, ast.Compare, ast.Subscript)):
+            parts = [part for part in ast.iter_child_nodes(parent) if isinstance(part, ast.expr)]
+        elif not isinstance(parent, _UNARY):
+            return False
+        inner = child.value if isinstance(child, ast.keyword) else child
+        if inner in parts and not all(effect_free(part) for part in parts[: parts.index(inner)]):
+            return False
+        child, parent = parent, module.parent(parent)
+    return True
+
+
+#: What evaluates nothing else before its first part.
+_UNARY = (
+    ast.Attribute, ast.Starred, ast.keyword, ast.Await, ast.NamedExpr, ast.withitem, ast.UnaryOp, ast.BoolOp, ast.IfExp,
+)  # fmt: skip
 
 
 def ends_block(stmt: ast.stmt) -> bool:

@@ -10,12 +10,13 @@ from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
 from instrument.plan.model import Plan
 from instrument.plan.rules import Rule, all_rules
+from instrument.plan.tracker_calls import EMITTING
 from instrument.repo.names import Program
 from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
-COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe")
+COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", *EMITTING)
 
 
 def make_plan(repo: Repository, options: Options | None = None) -> Plan:

@@ -1,0 +1,274 @@
+"""Finding a tracker's calls: in the files that name it, and in those that get its run from one of these.
+
+A run travels: it is returned by a function that another file imports, handed to one as an argument, or kept in an
+object. A file is looked at when it could have one; what a call stands for is the resolver's to say.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from instrument.errors import SourceError
+from instrument.plan.emission import Opening, Tracker, handles, last_part, terminals
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.repo.names import Module
+
+#: Contexts in which a function is only asked about, not handed on.
+_LOOKED_AT = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.If, ast.Assert, ast.Expr)
+
+
+@dataclass(slots=True)
+class Calls:
+    """A tracker's calls in one file, in source order, each with the table's answer for it."""
+
+    module: Module
+    opens: list[tuple[ast.Call, Opening]] = field(default_factory=list)
+    emits: list[tuple[ast.Call, str]] = field(default_factory=list)
+    closes: list[ast.Call] = field(default_factory=list)
+    leaves: list[tuple[ast.Call, str]] = field(default_factory=list)
+    #: `run["loss"] = x`, with the name of what is assigned to.
+    items: list[tuple[ast.Assign, str]] = field(default_factory=list)
+    #: Emitting calls by an expression that may stand for other functions as well (`sink(row)`).
+    unsure: list[ast.Call] = field(default_factory=list)
+    #: Emitting functions that are handed on as values (`partial(wandb.log, step=3)`), with what takes them.
+    handed: list[tuple[ast.expr, ast.AST]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.opens or self.emits or self.closes or self.unsure or self.items)
+
+
+def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
+    """The tracker's calls in every file that may be edited, and in those that a handle is passed on to."""
+    finder = _Finder(context, tracker)
+    modules = {module.path: module for module in context.modules(*tracker.needles)}
+    for module in modules.values():
+        finder.look_for_values(module)
+    queue, done = list(modules.values()), []
+    while queue:
+        module = queue.pop(0)
+        calls = finder.calls_in(module)
+        done.append(calls)
+        for other in finder.reached(module) if calls or calls.handed else ():
+            if other.path not in modules and context.repo.editable(other.path):
+                modules[other.path] = other
+                queue.append(other)
+    return done
+
+
+class _Finder:
+    def __init__(self, context: Context, tracker: Tracker) -> None:
+        self._context = context
+        self._tracker = tracker
+        self._names = terminals(tracker)
+        self._runs = handles(tracker) - tracker.packages
+        self._emits = frozenset(map(last_part, tracker.emits))
+        self._value = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._emits))) + r")\b(?!\s*\()")
+        self._containers = {last_part(name) for name in tracker.items}
+        #: Attributes that hold an emitting function: `self.log_fn = wandb.log`.
+        self._attributes: set[str] = set()
+        #: By file, the emitting functions that are not called where they are named, and what takes them.
+        self._values: dict[str, list[tuple[ast.expr, ast.AST]]] = {}
+        #: `functools.partial(wandb.log, step=3)` is somewhere: a call of what it gives is not the whole call.
+        self._bound_in_part = False
+
+    # -- in one file ----------------------------------------------------------------------------------------------
+
+    def calls_in(self, module: Module) -> Calls:
+        """Everything of the tracker's in a file."""
+        calls = Calls(module)
+        calls.handed += [
+            (n, p) for n, p in self.look_for_values(module) if not isinstance(p, (*_LOOKED_AT, ast.Assign))
+        ]
+        for call in module.calls():
+            if self._worth_a_look(module, call.func):
+                self._sort(calls, call)
+        if self._containers:
+            calls.items += self._items(module)
+        return calls
+
+    def _worth_a_look(self, module: Module, func: ast.expr) -> bool:
+        """Whether a callee could be one of the tracker's names; a bare name may stand for anything."""
+        if isinstance(func, ast.Attribute):
+            return func.attr in self._names or func.attr in self._attributes
+        if isinstance(func, ast.Name):
+            return (
+                func.id in self._names or _renamed(module, func) or (self._spread() and _holds_something(module, func))
+            )
+        if isinstance(func, (ast.IfExp, ast.BoolOp, ast.Subscript, ast.Call, ast.NamedExpr)):
+            return any(name in module.code(func) for name in self._emits) or isinstance(func, ast.Subscript)
+        return False
+
+    def _sort(self, calls: Calls, call: ast.Call) -> None:
+        tracker, func = self._tracker, call.func
+        resolved = self._context.program.resolve(calls.module, func)
+        for name in sorted(resolved):
+            if name in tracker.emits:
+                plain = isinstance(func, ast.Attribute) and func.attr in self._names
+                whole = resolved <= tracker.emits.keys() and not self._bound_in_part
+                if plain or whole or _renamed(calls.module, func):
+                    calls.emits.append((call, name))
+                else:
+                    calls.unsure.append(call)
+            elif name in tracker.opens:
+                calls.opens.append((call, tracker.opens[name]))
+            elif name in tracker.closes:
+                calls.closes.append(call)
+            elif name in tracker.leaves:
+                calls.leaves.append((call, tracker.leaves[name]))
+            else:
+                continue
+            return
+
+    def _items(self, module: Module) -> Iterator[tuple[ast.Assign, str]]:
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            target = node.targets[0]
+            if not isinstance(target, (ast.Subscript, ast.Attribute)):
+                continue
+            resolved = self._context.program.resolve(module, target.value)
+            for name in sorted(resolved):
+                if name in self._tracker.items:
+                    yield node, name
+                    break
+
+    def look_for_values(self, module: Module) -> list[tuple[ast.expr, ast.AST]]:
+        """The emitting functions that a file names without calling them, each with what it is part of."""
+        if module.path not in self._values:
+            self._values[module.path] = found = list(self._named(module))
+            for _, parent in found:
+                self._bound_in_part |= bound_in_part(self._context, module, parent)
+                if isinstance(parent, ast.Assign):
+                    self._attributes.update(t.attr for t in parent.targets if isinstance(t, ast.Attribute))
+        return self._values[module.path]
+
+    def _spread(self) -> bool:
+        """Whether an emitting function is named as a value anywhere, so that any name may stand for it."""
+        return any(self._values.values())
+
+    def _named(self, module: Module) -> Iterator[tuple[ast.expr, ast.AST]]:
+        if not self._value.search(module.text):
+            return
+        for node in ast.walk(module.tree):
+            if not isinstance(node, (ast.Attribute, ast.Name)) or not isinstance(node.ctx, ast.Load):
+                continue
+            if (node.attr if isinstance(node, ast.Attribute) else node.id) not in self._emits:
+                continue
+            parent = module.parent(node)
+            if (
+                parent is None
+                or isinstance(parent, ast.Attribute)
+                or (isinstance(parent, ast.Call) and parent.func is node)
+            ):
+                continue
+            if self._context.program.resolve(module, node) & self._tracker.emits.keys():
+                yield node, parent
+
+    # -- in other files -------------------------------------------------------------------------------------------
+
+    def reached(self, module: Module) -> Iterator[Module]:
+        """Files that get the tracker's run, or one of its functions, from this one."""
+        program, wanted = self._context.program, self._runs | self._tracker.emits.keys()
+        for call in module.calls():
+            for value in [*call.args, *(k.value for k in call.keywords)]:
+                if not isinstance(value, (ast.Name, ast.Attribute)) or not program.resolve(module, value) & wanted:
+                    continue
+                for owner, _ in program.definitions(module, call.func):
+                    if owner.path != module.path:
+                        yield owner
+        names = self._shared(module)
+        if names:
+            yield from self._importers(module, names)
+
+    def _shared(self, module: Module) -> set[str]:
+        """What a file defines at top level through which others can reach a run: functions, variables, classes."""
+        program, names = self._context.program, set[str]()
+        for stmt in module.tree.body:
+            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if program.returns(module, stmt) & self._runs:
+                    names.add(stmt.name)
+            elif isinstance(stmt, ast.ClassDef):
+                if self._keeps_a_run(module, stmt):
+                    names.add(stmt.name)
+            else:
+                for target in _bound_names(stmt):
+                    if program.resolve(module, target) & self._runs:
+                        names.add(target.id)
+        return names
+
+    def _keeps_a_run(self, module: Module, node: ast.ClassDef) -> bool:
+        for part in ast.walk(node):
+            if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None:
+                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+                held = any(isinstance(t, ast.Attribute) for t in targets)
+                if held and self._context.program.resolve(module, part.value) & self._runs:
+                    return True
+            elif (
+                isinstance(part, ast.FunctionDef)
+                and part.decorator_list
+                and self._context.program.returns(module, part) & self._runs
+            ):
+                return True
+        return False
+
+    def _importers(self, module: Module, names: set[str]) -> Iterator[Module]:
+        stem = module.dotted.rpartition(".")[2]
+        wanted = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\b")
+        called = re.compile(r"\.\s*(?:" + "|".join(map(re.escape, sorted(self._emits))) + r")\s*\(")
+        for path in self._context.repo.having(*EMITTING, suffixes=(".py", ".ipynb")):
+            if path == module.path or not self._context.repo.editable(path):
+                continue
+            data = self._context.repo.read(path)
+            if stem.encode() not in data:
+                continue
+            text = data.decode("utf-8", "replace")
+            if called.search(text) and wanted.search(text):
+                try:
+                    yield self._context.program.module(path)
+                except SourceError:
+                    continue
+
+
+#: What a file that logs through a run from elsewhere has in it, whatever the tracker.
+EMITTING = (b".log", b".add_scalar", b".track(", b".report_")
+
+
+def bound_in_part(context: Context, module: Module, taker: ast.AST) -> bool:
+    """Whether what takes a function is `functools.partial(...)`."""
+    names = {"functools.partial", "functools.partialmethod"}
+    return isinstance(taker, ast.Call) and bool(context.program.resolve(module, taker.func) & names)
+
+
+def _holds_something(module: Module, func: ast.Name) -> bool:
+    """Whether a bare name is a parameter, a loop's variable, or was assigned."""
+    found = module.lookup(module.scope_of(func, inner=False), func.id)
+    if found is None:
+        return False
+    for binding in found[1]:
+        if binding.kind == "param":
+            return True
+        if binding.kind == "value" and not isinstance(binding.node, (ast.Lambda, ast.Constant)):
+            return True
+    return False
+
+
+def _renamed(module: Module, func: ast.expr) -> bool:
+    """`from wandb import log as send`, whatever stands in for it where wandb is missing."""
+    if not isinstance(func, ast.Name):
+        return False
+    found = module.lookup(module.scope_of(func, inner=False), func.id)
+    return found is not None and any(binding.kind == "from" for binding in found[1])
+
+
+def _bound_names(stmt: ast.stmt) -> Iterator[ast.Name]:
+    for node in ast.walk(stmt):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node
