@@ -289,7 +289,7 @@ class Flow:
         for name in sorted({member.name for _, member in family} | {"cls", "type", "__class__"}):
             for caller, call in self._candidates(module, name):
                 values = program.expr(caller, call.func)
-                if call in seen or own not in program.expanded(values):
+                if call in seen or not values or (own not in values and own not in program.expanded(values)):
                     continue
                 seen.add(call)
                 if constructor is None or self._constructs(values, constructor):

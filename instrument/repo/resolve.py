@@ -125,9 +125,12 @@ class Expressions:
 
     def expanded(self, values: Values) -> Values:
         """The values, and for each class or instance of this repository also those of its bases."""
+        own = frozenset(value for value in values if isinstance(value, str) and value.startswith(REPO))
+        if not own:
+            return values
         results: set[Value] = set(values)
-        for value in ordered(values):
-            if isinstance(value, str) and value.startswith(REPO):
+        for value in ordered(own):
+            if isinstance(value, str):
                 instance = value.endswith("()")
                 for owner, node in self.program.entities(value.removesuffix("()")):
                     if isinstance(node, ast.ClassDef):
