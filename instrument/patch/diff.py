@@ -82,7 +82,8 @@ def changes(repo: Repository, plan: Plan) -> list[FileChange]:
                 "is there already, with other content", path=new.path, hint="move it away or name another file"
             )
         result.append(FileChange(path=new.path, before=before, after=after, mode=_mode(repo, new.path)))
-    return sorted(result, key=lambda change: change.path)
+    # What is added comes last: the edits are what a reviewer wants to see, and what a cut-off screen must not lose.
+    return sorted(result, key=lambda change: (change.before is None, change.path))
 
 
 def _encoded(path: str, encode: Callable[[], bytes]) -> bytes:

@@ -102,7 +102,7 @@ def _proofs(proofs: Iterable[Proof]) -> list[dict[str, Any]]:
     files: dict[str, set[str]] = {}
     notes: dict[str, list[str]] = {}
     for proof in proofs:
-        files.setdefault(proof.name, set()).add(proof.path)
+        files.setdefault(proof.name, set()).add(proof.path or "")
         notes.setdefault(proof.name, []).extend(f"{proof.path}: {note}" for note in proof.notes)
     return [{"name": name, "files": len(paths - {""}), "notes": notes[name]} for name, paths in files.items()]
 
