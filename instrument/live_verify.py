@@ -80,7 +80,7 @@ def verify_file(path: Path, steps: int | None = None, timeout: float | None = No
         command = [sys.executable, "-c", "from nbclient.cli import main; main()", path.name]
     folder = Path(tempfile.mkdtemp(prefix="instrument-verify-"))
     request = Request(
-        command=command, cwd=path.parent.resolve(), folder=folder, steps=steps, timeout=timeout, stdout="keep"
+        command=command, cwd=path.parent.resolve(), folder=folder, steps=steps, timeout=timeout, copy_stdout=True
     )
     view = View()
     passed = False

@@ -86,4 +86,4 @@ def test_notebooks_of_packages_are_planned_written_and_taken_back(notebooks: lis
         written += 1
         undo(folder)
         assert copy.read_bytes() == before, notebook.name
-    assert written >= 2
+    assert written >= 30

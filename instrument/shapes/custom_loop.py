@@ -54,10 +54,10 @@ def plan(context: Context) -> None:
     modules = [
         module for module in context.modules(*_NEEDLES) if module.path not in paths and not module.path.endswith(("setup.py", "conf.py"))
     ]  # fmt: skip
-    if any(_TRACKERS.search(module.source.data) for module in modules):
+    if any(_TRACKERS.search(_code(module)) for module in modules):
         if not _only_read(modules):
             return
-    if not any(_LOOP.search(module.source.data) for module in modules):
+    if not any(_LOOP.search(_code(module)) for module in modules):
         return
     runs = Runs(Code(context, modules))
     found = runs.find()
@@ -97,7 +97,13 @@ def _is_tracked(context: Context) -> bool:
 def _only_read(modules: list[Module]) -> bool:
     """Whether trackers are imported only to read from them: nothing is opened or logged in any file."""
     logs = re.compile(rb"\.(?:init|log|log_metric\w*|add_scalar\w*|start_run|Experiment|Run|scalar|init_run|track)\(")
-    return not any(_TRACKERS.search(m.source.data) and logs.search(m.source.data) for m in modules)
+    return not any(_TRACKERS.search(_code(m)) and logs.search(_code(m)) for m in modules)
+
+
+def _code(module: Module) -> bytes:
+    """A file's lines as bytes; those of a notebook's cells, which have quotes around them in the file."""
+    source = module.source
+    return source.text.encode("utf-8", "surrogatepass") if source.kind == "notebook" else source.data
 
 
 def _in_hand(place: Place) -> bool:
