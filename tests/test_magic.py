@@ -272,6 +272,17 @@ def test_one_object_is_displayed_and_its_page_is_escaped(session: Session) -> No
     assert not opened
 
 
+def test_a_loop_without_a_tracker_gets_a_run_of_its_own(session: Session) -> None:
+    session.type("w, data = 0.0, [1.0, 2.0, 3.0]")
+    session.type(
+        "%%probe_instrument --run\nfor epoch in range(3):\n    loss = sum((w - x) ** 2 for x in data)\n"
+        "    grad = sum(2 * (w - x) for x in data)\n    w -= 0.05 * grad\n    print(f'epoch {epoch} loss {loss:.3f}')"
+    )
+    assert session.ok and "epoch 2 loss" in session.stdout
+    (run,) = session.runs()
+    assert run.status == "completed" and [point[0] for point in run.points["loss"]] == [0, 1, 2]
+
+
 # -- files ------------------------------------------------------------------------------------------------------------
 
 SCRIPT = "import wandb\n\nwandb.init()\nfor i in range(2):\n    wandb.log({'a': i}, step=i)\n"
@@ -299,6 +310,17 @@ def test_a_notebook_is_shown_cell_by_cell(session: Session) -> None:
     session.type("%probe_instrument nb.ipynb")
     page = session.shown[0]["text/html"]
     assert "nb.ipynb, cell 1" in page and "nb.ipynb, cell 2" in page and "&#34;source&#34;" not in page
+
+
+@pytest.mark.slow
+def test_a_script_is_run_once_and_both_records_are_compared(session: Session) -> None:
+    script = Path("train.py")
+    script.write_text(SCRIPT)
+    session.type("%probe_instrument train.py --apply")
+    if subprocess.run([sys.executable, "-c", "import wandb.sdk"], capture_output=True).returncode:
+        pytest.skip("wandb is not installed")
+    text = session.type("%probe_instrument train.py --verify --timeout 120")
+    assert session.ok and "equal: 2 points of 1 keys" in text, text + session.stdout
 
 
 def test_without_a_path_it_is_this_notebook(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
