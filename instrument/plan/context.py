@@ -141,9 +141,15 @@ class Context:
         self.plan.new_files.append(new)
         return new
 
-    def modules(self, *needles: bytes) -> list[Module]:
-        """Parsed Python files and notebooks that contain a needle and may be edited."""
-        return [m for m in self.program.modules(*needles) if self.repo.editable(m.path)]
+    def modules(self, *needles: bytes, also: tuple[bytes, ...] = ()) -> list[Module]:
+        """Parsed Python files and notebooks that contain a needle (and one of `also`, if given) and may be edited.
+
+        Only these are parsed: what other people's code and tests say is never asked for.
+        """
+        paths = set(self.repo.having(*needles))
+        if also:
+            paths &= set(self.repo.having(*also))
+        return self.program.parsed(path for path in sorted(paths) if self.repo.editable(path))
 
     def skipped(self, *needles: bytes) -> Iterable[tuple[str, str]]:
         """(path, kind) of Python files and notebooks with a needle that are left alone: vendored, generated, tests."""

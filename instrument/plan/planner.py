@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import replace
 
@@ -25,7 +26,16 @@ def make_plan(repo: Repository, options: Options | None = None) -> Plan:
     Raises InstrumentError for an unusable target; a single odd file becomes a note instead.
     """
     begun = time.perf_counter()
-    options = options or Options()
+    collecting = gc.isenabled()
+    gc.disable()  # trees are large and all alive until the plan is made: looking for garbage costs a third of the time
+    try:
+        return _make_plan(repo, options or Options(), begun)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _make_plan(repo: Repository, options: Options, begun: float) -> Plan:
     rules = _selected(options)
     seen = repo.scan([*COMMON_NEEDLES, *(needle for rule in rules for needle in rule.needles)])
     program = Program(repo)

@@ -38,7 +38,7 @@ from instrument.repo.values import REPO, Values, settled
 __all__ = ["Module", "Program"]
 
 #: Files that are parsed to find the uses of one name.
-_MAX_MENTIONS = 40
+_MAX_MENTIONS = 12
 _STAR = re.compile(rb"import\s*\(?\s*\*")
 
 
@@ -98,8 +98,12 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
 
         Scripts without a suffix count when their first line names Python. Files that do not parse are in `errors`.
         """
+        return self.parsed(self.repo.having(*needles), suffixes)
+
+    def parsed(self, paths: Iterable[str], suffixes: tuple[str, ...] = (".py", ".ipynb")) -> list[Module]:
+        """Those of some files that are Python and parse; the others are in `errors`."""
         found = []
-        for path in self.repo.having(*needles):
+        for path in paths:
             if path.endswith(suffixes) or "." not in path.rpartition("/")[2]:
                 try:
                     if isinstance(self.repo.source(path), PythonSource):

@@ -87,6 +87,9 @@ class Repository:
         self.overlay: dict[str, bytes] = dict(overlay or {})
         self.progress = progress
         self._data: dict[str, bytes] = {}
+        #: Which kept files contain a needle, and what `having` said of several.
+        self._with: dict[bytes, set[str]] = {}
+        self._having: dict[tuple[tuple[bytes, ...], tuple[str, ...]], list[str]] = {}
         self._kinds: dict[str, FileKind] = {}
         self._sources: dict[str, Source] = {}
 
@@ -197,15 +200,20 @@ class Repository:
                 continue
             if any(needle in data for needle in wanted):
                 self._data[path] = data
+        self._with.clear()
+        self._having.clear()
         return count
 
     def having(self, *needles: bytes, suffixes: tuple[str, ...] = ()) -> list[str]:
         """Paths of scanned files that contain one of the needles (each must have been given to `scan`)."""
-        return [
-            path
-            for path in sorted(self._data)
-            if (not suffixes or path.endswith(suffixes)) and any(n in self._data[path] for n in needles)
-        ]
+        key = (needles, suffixes)
+        if key not in self._having:
+            for needle in needles:
+                if needle not in self._with:
+                    self._with[needle] = {path for path, data in self._data.items() if needle in data}
+            found = set[str]().union(*(self._with[needle] for needle in needles))
+            self._having[key] = sorted(path for path in found if not suffixes or path.endswith(suffixes))
+        return list(self._having[key])
 
     def kind(self, path: str) -> FileKind:
         """Whose code a file is. Only `own` files are edited."""

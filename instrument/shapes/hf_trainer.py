@@ -39,7 +39,7 @@ _NOT_HF = re.compile(
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
-    for module in context.modules(b"Trainer"):
+    for module in context.modules(b"Trainer", also=(b"transformers", b"trl", b"setfit", b"unsloth", b"sentence_transformers")):
         for call in class_calls(module):
             names = context.program.resolve(module, call.func)
             if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):

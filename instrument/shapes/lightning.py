@@ -31,7 +31,7 @@ _REASON = "register Probe's logger last, so that the first one stays what `self.
 
 def plan(context: Context) -> None:
     """Add the logger to every Trainer that first-party code builds."""
-    for module in context.modules(b"lightning"):
+    for module in context.modules(b"lightning", also=(b"Trainer(",)):
         for call in class_calls(module):
             if any(_TRAINER.fullmatch(name) for name in context.program.resolve(module, call.func)):
                 _wire(context, module, call)

@@ -25,7 +25,7 @@ REPORTS = frozenset({"ray.train.report", "ray.air.session.report", "ray.train.se
 def plan(context: Context) -> None:
     """Open a run in the first worker and mirror its reports."""
     trainables = Trainables(context, NAME, "Ray Train")
-    modules = context.modules(b"ray")
+    modules = context.modules(b"ray.train", b"ray import train", b"ray.air", also=(b"Trainer(", b"report("))
     built = False
     for module in modules:
         for call in class_calls(module):

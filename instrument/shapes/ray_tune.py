@@ -27,7 +27,7 @@ _REPORTS = frozenset({"ray.tune.report", "ray.tune.session.report", *TRAIN_REPOR
 def plan(context: Context) -> None:
     """Open a run in each trial and mirror what it reports."""
     trainables = Trainables(context, NAME, "Ray Tune")
-    modules = context.modules(b"tune")
+    modules = context.modules(b"tune", also=(b"Tuner(", b"tune.run", b" run(", b"report("))
     runners: list[tuple[Module, ast.Call, ast.expr | None]] = []
     for module in modules:
         for method in ("Tuner", "run"):
