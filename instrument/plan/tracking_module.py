@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from instrument.plan import place, render
@@ -24,6 +24,11 @@ RULE = "tracking-module"
 
 #: `import probe_tracking as probe`; what a file that already uses the name `probe` calls it.
 ALIASES = ("probe", "probe_sdk", "probe_run", "_probe_tracking")
+
+#: Folders below a project's own that are put on the path by its build.
+_SOURCE_FOLDERS = ("src", "python", "lib")
+
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -215,9 +220,38 @@ class TrackingModule:
     def _package_top(self, module: Module) -> str | None:
         """The folder of the top-level package that a file is in, or None for a file in no package."""
         folder, top = module.path.rpartition("/")[0], None
-        while folder and self._context.repo.exists(f"{folder}/__init__.py"):
-            top, folder = folder, folder.rpartition("/")[0]
-        return top
+        path = folder
+        while path and self._context.repo.exists(f"{path}/__init__.py"):
+            top, path = path, path.rpartition("/")[0]
+        return self._namespace_top(top or folder, regular=top is not None) or top
+
+    def _namespace_top(self, folder: str, regular: bool) -> str | None:
+        """The folder of the package around one without `__init__.py`, where it is imported through that package."""
+        parts = folder.split("/") if folder else []
+        for index in range(len(parts) - regular):
+            top, dotted = "/".join(parts[: index + 1]), ".".join(parts[index:])
+            packaged = self._context.repo.exists(f"{top}/__init__.py")
+            if not packaged and (not index or parts[index - 1] not in _SOURCE_FOLDERS):
+                continue
+            if any(name == dotted or name.startswith(f"{dotted}.") for name in self._imported):
+                return top
+        return None
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """Every dotted name that the repository's files import from."""
+        names: set[str] = set()
+        for path in self._context.repo.having(b"import", suffixes=(".py",)):
+            text = self._context.repo.read(path).decode("utf-8", "replace")
+            names.update(found[1] or found[2] for found in _IMPORT.finditer(text))
+        return frozenset(names)
+
+    def _imported_by_name(self, module: Module, top: str) -> bool:
+        """Whether others import a file by its full name, so that what it calls at top level makes it no script."""
+        guarded = any(isinstance(s, ast.If) and "__name__" in module.code(s.test) for s in module.tree.body)
+        above = top.rpartition("/")[0]
+        dotted = module.path.removesuffix(".py")[len(above) + 1 if above else 0 :].replace("/", ".")
+        return not guarded and dotted in self._imported
 
     def _place(self, module: Module) -> _Place:
         folder = module.path.rpartition("/")[0]
@@ -239,7 +273,7 @@ class TrackingModule:
         if relative and not absolute:
             depth = folder[len(top) :].count("/")
             return _Place(in_package, "." * (depth + 1))
-        if absolute or not _runs_as_script(module):
+        if absolute or not _runs_as_script(module) or self._imported_by_name(module, top):
             return _Place(in_package, package)
         dotted = ".".join([package, *folder[len(top) :].strip("/").split("/")]).strip(".")
         return _Place(sibling, dotted, either=True)
@@ -266,15 +300,7 @@ class TrackingModule:
             return ""
         dotted = folder.replace("/", ".")
         stem = module.path.rpartition("/")[2].removesuffix(".py")
-        pattern = re.compile(
-            rf"^\s*(?:from\s+{re.escape(dotted)}(?:\.{re.escape(stem)})?\s+import|import\s+{re.escape(dotted)}\.{re.escape(stem)}\b)",
-            re.MULTILINE,
-        )
-        for path in self._context.repo.having(b"import", suffixes=(".py",)):
-            text = self._context.repo.read(path).decode("utf-8", "replace")
-            if pattern.search(text):
-                return dotted
-        return ""
+        return dotted if {dotted, f"{dotted}.{stem}"} & self._imported else ""
 
 
 def _lazy_import(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, *packages: str) -> ast.stmt | None:

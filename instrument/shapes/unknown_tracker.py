@@ -1,0 +1,56 @@
+"""A trainer of one's own whose tracker layer has the signature of one that is known: wired the same way, to review."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrument.plan.rules import Rule
+from instrument.shapes import _signatures as signatures
+
+if TYPE_CHECKING:
+    from instrument.plan.context import Context
+
+NAME = "unknown_tracker"
+
+
+def plan(context: Context) -> None:
+    """Wire each layer that no framework's own rule has taken."""
+    taken = {site.path for site in context.plan.sites if site.kind == "registry"}
+    for layer in signatures.tracking_classes(context):
+        if layer.module.path not in taken:
+            _say(context, layer.module.path, layer.node.lineno, layer.node.name, "a list of supported backends")
+            signatures.wire_tracking_class(context, NAME, layer, applicability="review")
+            taken.add(layer.module.path)
+    for registry in signatures.registries(context):
+        if registry.module.path not in taken:
+            _say(context, registry.module.path, registry.factory.lineno, registry.name, "names for tracker classes")
+            signatures.wire_registry(context, NAME, registry, applicability="review")
+            taken.add(registry.module.path)
+    for fanout in signatures.fanouts(context):
+        module, node = fanout.layer.module, fanout.layer.node
+        if module.path not in taken:
+            _say(context, module.path, node.lineno, node.name, "a list of loggers")
+            signatures.wire_fanout(context, NAME, fanout, applicability="review")
+            taken.add(module.path)
+    for inline in signatures.inlines(context):
+        module, node = inline.layer.module, inline.layer.node
+        if module.path not in taken:
+            _say(context, module.path, node.lineno, node.name, "calls of several trackers side by side")
+            signatures.wire_inline(context, NAME, inline, applicability="review")
+            taken.add(module.path)
+
+
+def _say(context: Context, path: str, line: int, name: str, what: str) -> None:
+    context.found(NAME, f"{name}: {what}")
+    context.note(
+        "warning", "look-at-the-tracker", f"{name} has {what}, as a known trainer's tracker layer has: Probe is wired "
+        "in there in the same way; look at it before you keep it", path=path, line=line,
+    )  # fmt: skip
+
+
+RULE = Rule(
+    name=NAME, title="tracker layer of a trainer",
+    needles=(b"supported_backend", b"Tracker", b"loggers.append", b"monitors.append", b"trackers.append",
+             b"backends.append", b"swanlab", b"trackio"),
+    plan=plan, order=190,
+)  # fmt: skip
