@@ -13,7 +13,7 @@ from instrument.plan import place
 from instrument.plan.bind import effect_free
 from instrument.plan.emission import Ask, Emission, Left, Tracker
 from instrument.plan.mirror import Mirror
-from instrument.plan.opening import open_beside
+from instrument.plan.opening import open_beside, settling
 from instrument.plan.probe_calls import ProbeCalls
 from instrument.plan.tracker_calls import Calls, bound_in_part, find_calls
 
@@ -47,6 +47,7 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
     sent = sent or any(calls.unsure for calls in found)
     for calls, mirror in mirrors:
         _emit_all(mirror, calls, opened)
+        _list_leaves(mirror, calls)
         for value, taker in calls.handed:
             if not sent or bound_in_part(context, calls.module, taker):
                 _say_handed_on(mirror, value)
@@ -58,8 +59,6 @@ def plan_tracker(context: Context, tracker: Tracker) -> None:
 def _mirror(context: Context, tracker: Tracker, calls: Calls) -> Mirror | None:
     """What writes into this file, or None where the file is left alone (its sites then say why)."""
     module = calls.module
-    for call, why in calls.leaves:
-        context.site(tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=why)
     shadow = context.tracking.shadowed(module)
     if shadow is not None:
         _refuse_shadowed(context, tracker, calls, shadow)
@@ -87,13 +86,31 @@ def _refuse_shadowed(context: Context, tracker: Tracker, calls: Calls, shadow: s
     )  # fmt: skip
 
 
+def _list_leaves(mirror: Mirror, calls: Calls) -> None:
+    """Name what has no counterpart, but for what Probe's run is opened below (`wandb.config.update(args)`)."""
+    context, module = mirror.context, mirror.module
+    taken = {stmt for call, _ in calls.opens for stmt in settling(mirror, call)}
+    for call, why in calls.leaves:
+        if module.statement(call) not in taken or not _settles(mirror, call):
+            context.site(
+                mirror.tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=why
+            )  # fmt: skip
+
+
+def _settles(mirror: Mirror, call: ast.Call) -> bool:
+    return bool(mirror.context.program.resolve(mirror.module, call.func) & mirror.tracker.settles)
+
+
 def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
     """Mirror what can be read; what can't is looked at last, so that it takes no counterpart from another call."""
     context, module, tracker = mirror.context, mirror.module, mirror.tracker
     found: list[tuple[ast.Call | ast.Assign, Emission | Left | Ask]] = []
     for call, name in calls.emits:
         found.append((call, tracker.emits[name](context, module, call)))
+    taken = {stmt for call, _ in calls.opens for stmt in settling(mirror, call)}
     for stmt, name in calls.items:
+        if stmt in taken and name in tracker.settles:
+            continue
         found.append((stmt, tracker.items[name](context, module, stmt)))
     several = "it may stand for other functions as well, which the tracker does not see"
     found += [(call, Ask(several, "several-functions")) for call in calls.unsure]

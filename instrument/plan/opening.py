@@ -66,17 +66,23 @@ def settled(mirror: Mirror, call: ast.Call) -> ast.stmt:
 
     `wandb.init(); wandb.config.update(args); wandb.run.name = "x"` opens Probe's run with all of that.
     """
-    module, tracker = mirror.module, mirror.tracker
-    last = stmt = module.statement(call)
-    if module.parent(call) is not stmt or not tracker.settles:
-        return stmt
+    return settling(mirror, call)[-1]
+
+
+def settling(mirror: Mirror, call: ast.Call) -> list[ast.stmt]:
+    """The statements that open a run together, that of the call first."""
+    module = mirror.module
+    stmt = module.statement(call)
+    if module.parent(call) is not stmt or not mirror.tracker.settles:
+        return [stmt]
     block, index = module.block(stmt)
-    for other in block[index + 1 :]:
-        if _settles(mirror, other):
-            last = other
-        elif not _passed_over(mirror, other):
+    last = index
+    for position in range(index + 1, len(block)):
+        if _settles(mirror, block[position]):
+            last = position
+        elif not _passed_over(mirror, block[position]):
             break
-    return last
+    return block[index : last + 1]
 
 
 def _settles(mirror: Mirror, stmt: ast.stmt) -> bool:

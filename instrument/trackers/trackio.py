@@ -6,5 +6,9 @@ from instrument.trackers._wandb_like import rule
 
 TRACKER, RULE = rule(
     "trackio", "trackio", metrics=("metrics",), run_name="name", order=230,
-    media={"save": "files stay with trackio", "alert": "alerts have no counterpart", "log_artifact": "files stay there"},
+    media={
+        "save": "files stay with trackio",
+        "alert": "alerts have no counterpart",
+        "log_artifact": "files stay with trackio",
+    },
 )  # fmt: skip

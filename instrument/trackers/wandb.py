@@ -8,12 +8,14 @@ to Probe's `init` and are honoured there per key.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan.alongside import plan_tracker
 from instrument.plan.bind import repeatable
-from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, mapping_call
+from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, Used, mapping_call
 from instrument.plan.place import argument
 from instrument.plan.rules import Rule
 
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
     from instrument.repo.names import Module
 
 #: How a run can be reached: what `init` gives, the module's current run, an annotated parameter.
-RUNS = ("wandb.init()", "wandb.run", "wandb.Run()", "wandb.sdk.wandb_run.Run()", "wandb.wandb_run.Run()")
+SETUP = ("ray.air.integrations.wandb.setup_wandb", "ray.air.integrations.wandb.wandb.setup_wandb")
+RUNS = (
+    "wandb.init()", "wandb.run", "wandb.Run()", "wandb.sdk.wandb_run.Run()", "wandb.wandb_run.Run()",
+    *(f"{name}()" for name in SETUP),
+)  # fmt: skip
 
 #: Objects that W&B shows and Probe has no counterpart for.
 MEDIA = frozenset(
@@ -36,9 +42,31 @@ _read_row = mapping_call(0, ("data",), 1, commit=(2, "commit"))
 def _row(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
     """`log(data, step=None, commit=None)`; a row of nothing but media is left."""
     data = argument(call, 0, "data")
-    if isinstance(data, ast.Dict) and data.values and all(_is_media(context, module, v) for v in data.values):
+    read = _read_row(context, module, call)
+    if not isinstance(data, ast.Dict) or not data.values:
+        return read
+    media = [_is_media(context, module, value) for value in data.values]
+    if all(media):
         return Left("media only: Probe takes numbers")
-    return _read_row(context, module, call)
+    if any(media) and isinstance(read, Emission):
+        return _without_media(data, media, read)
+    return read
+
+
+def _without_media(data: ast.Dict, media: list[bool], read: Emission) -> Emission:
+    """`{"loss": loss, "samples": wandb.Table(...)}`: the numbers alone, where they can be written again as they are."""
+    numbers = [pair for pair, shown in zip(zip(data.keys, data.values), media) if not shown]
+    parts = [part for pair in numbers for part in pair]
+    if not all(part is not None and repeatable(part) for part in parts):
+        return read
+    uses = tuple(Used(part, "value") for part in parts if part is not None)
+
+    def text(texts: list[str]) -> str:
+        pairs = zip(texts[0 : len(uses) : 2], texts[1 : len(uses) : 2])
+        row = "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        return read.text([row, *texts[len(uses) :]])
+
+    return replace(read, uses=(*uses, *read.uses[1:]), text=text)
 
 
 def _is_media(context: Context, module: Module, value: ast.expr) -> bool:
@@ -68,13 +96,17 @@ def _arguments(context: Context, module: Module, call: ast.Call, handle: str | N
         owner = handle.removesuffix(".run") if handle == _ambient(module, call) else handle
         given = [f"name={handle}.name", f"config=dict({owner}.config)"]
     mode = argument(call, None, "mode")
-    if mode is not None and _plain_choice(mode):
+    if mode is not None and _plain_choice(mode) and not (isinstance(mode, ast.Constant) and mode.value not in _MODES):
         given.append(f"mode={module.code(mode)}")
     axes = _axes(context, module)
     if axes:
         context.tracking.alias(module, "axes")
         given.append("axes={" + ", ".join(f'"{key}": "{axis}"' for key, axis in axes.items()) + "}")
     return given
+
+
+#: The modes that W&B and Probe both have; what a name stands for is the module's to look at.
+_MODES = ("disabled", "offline", "online")
 
 
 def _plain_choice(node: ast.expr) -> bool:
@@ -101,8 +133,9 @@ def _axes(context: Context, module: Module) -> dict[str, str]:
             name, axis = argument(call, 0, "name"), argument(call, 1, "step_metric")
             if axis is None:
                 continue
-            if isinstance(name, ast.Constant) and isinstance(axis, ast.Constant):
-                axes[str(name.value)] = str(axis.value)
+            names = _written_names(other, call, name)
+            if names and isinstance(axis, ast.Constant):
+                axes.update((key, str(axis.value)) for key in names)
             else:
                 context.note(
                     "question", "dynamic-axis", "define_metric gets a name or an axis that is not written out; "
@@ -111,28 +144,66 @@ def _axes(context: Context, module: Module) -> dict[str, str]:
     return axes
 
 
+def _written_names(module: Module, call: ast.Call, name: ast.expr | None) -> list[str]:
+    """The keys that a name stands for: itself, or each of a written-out list that a loop goes over."""
+    if isinstance(name, ast.Constant):
+        return [str(name.value)]
+    loop = module.parent(module.statement(call))
+    if not isinstance(name, ast.Name) or not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return []
+    if loop.target.id != name.id or not isinstance(loop.iter, (ast.List, ast.Tuple)):
+        return []
+    keys = [item.value for item in loop.iter.elts if isinstance(item, ast.Constant)]
+    return list(map(str, keys)) if len(keys) == len(loop.iter.elts) else []
+
+
+def _left(why: str) -> Callable[[Context, Module, ast.Assign], Left]:
+    return lambda context, module, stmt: Left(why)
+
+
+_ARTIFACTS = (
+    "log_artifact", "use_artifact", "upsert_artifact", "finish_artifact", "link_artifact", "log_model", "use_model",
+    "link_model",
+)  # fmt: skip
+
+#: What can be asked of the module and of each run, and has no counterpart.
+LEFT = {
+    "watch": "gradients and parameters are W&B's own pictures",
+    "unwatch": "gradients and parameters are W&B's own pictures",
+    "alert": "alerts have no counterpart",
+    "save": "files stay with W&B",
+    "restore": "files stay with W&B",
+    "write_logs": "console output stays with W&B",
+    "log_code": "code snapshots stay with W&B",
+    "mark_preempting": "preemption is W&B's own bookkeeping",
+    **dict.fromkeys(_ARTIFACTS, "artifacts stay with W&B"),
+    "plot_table": "media has no counterpart",
+    "summary.update": "summaries are Probe's own, made from the series",
+    "config.update": "the config is taken when the run opens",
+    "config.setdefaults": "the config is taken when the run opens",
+}  # fmt: skip
+_ROOTS = ("wandb", *RUNS)
+
 TRACKER = Tracker(
     name="wandb",
     title="W&B",
     packages=frozenset({"wandb"}),
     needles=(b"wandb",),
     parts=("core", "wandb"),
-    opens={"wandb.init": Opening(arguments=_arguments, ambient=_ambient)},
-    emits={"wandb.log": _row, **{f"{run}.log": _row for run in RUNS}},
-    closes=frozenset({"wandb.finish", "wandb.join", *(f"{run}.finish" for run in RUNS)}),
-    leaves={
-        **{
-            f"{root}.{name}": why
-            for root in ("wandb", *RUNS)
-            for name, why in {
-                "watch": "gradients and parameters are W&B's own pictures",
-                "alert": "alerts have no counterpart",
-                "log_artifact": "artifacts stay with W&B",
-                "save": "files stay with W&B",
-                "log_code": "code snapshots stay with W&B",
-            }.items()
-        },
+    opens={
+        "wandb.init": Opening(arguments=_arguments, ambient=_ambient),
+        **{name: Opening(arguments=_arguments) for name in SETUP},
     },
+    emits={f"{root}.log": _row for root in _ROOTS},
+    closes=frozenset({"wandb.join", *(f"{root}.finish" for root in _ROOTS)}),
+    leaves={f"{root}.{name}": why for root in _ROOTS for name, why in LEFT.items()},
+    items={
+        **{f"{root}.summary": _left(LEFT["summary.update"]) for root in _ROOTS},
+        **{f"{root}.config": _left(LEFT["config.update"]) for root in _ROOTS},
+    },
+    settles=frozenset(
+        f"{root}.{name}" for root in _ROOTS for name in ("config", "config.update", "name", "notes", "tags")
+    ),
     rank=10,
 )
 
