@@ -32,7 +32,10 @@ KEYS = (5, 50, 500)
 ALLOWED = 0.1
 
 
-def measure(call: Callable[[dict[str, float], int], object], keys: int, calls: int, pause: float) -> tuple[float, float]:
+Call = Callable[[dict[str, float], int], object]
+
+
+def measure(call: Call, keys: int, calls: int, pause: float) -> tuple[float, float]:
     """Median and 95th percentile of a call, in microseconds."""
     times = []
     for number in range(calls):
@@ -56,7 +59,7 @@ def child(what: str, keys: int, calls: int, pause: float) -> None:
     )  # fmt: skip
     probe: Any = types.ModuleType("probe_tracking")
     exec(compile(render.render_module(["core", "wandb"]), "probe_tracking.py", "exec"), probe.__dict__)
-    call: Callable[[dict[str, float], int], object]
+    call: Call
     with contextlib.redirect_stdout(io.StringIO()):
         if what == "sdk":
             import probe as sdk
@@ -92,14 +95,16 @@ def main() -> int:
     given = parser.parse_args()
     if given.child:
         child(given.child[0], int(given.child[1]), given.calls, given.pause)
-    print(f"microseconds a call on the training thread: median (95th percentile); {given.calls} calls, {given.pause} s apart")
+    print("microseconds a call on the training thread: median (95th percentile)", end="; ")
+    print(f"{given.calls} calls, {given.pause} s apart")
     print(f"{'keys':>5} {'wandb.log':>18} {'module':>18} {'share':>6} {'module, own step':>18} {'SDK without it':>20}")
     worst = 0.0
     for keys in KEYS:
         found = {}
         for what in ("wandb", "module", "module, explicit step", "sdk"):
             calls = given.calls if what != "sdk" else min(given.calls, 100)
-            command = [sys.executable, __file__, "--calls", str(calls), "--pause", str(given.pause), "--child", what, str(keys)]
+            command = [sys.executable, __file__, "--calls", str(calls), "--pause", str(given.pause)]
+            command += ["--child", what, str(keys)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             middle, high = map(float, done.stdout.split()[-2:])
             found[what] = (middle, f"{middle:.1f} ({high:.1f})")

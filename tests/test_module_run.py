@@ -1,4 +1,7 @@
-"""The module with the real SDK, in processes of their own: how they end, what is wrong outside, and what is recorded."""
+"""The module with the real SDK, in processes of their own: how they end, what is wrong outside, and what is recorded.
+
+Bounds on time are wide, for a machine at work: what they tell from is a wait of 90 or 600 seconds.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def test_how_a_process_ends_is_how_its_run_ends(lab: Lab, ending: str, code: int
     done = lab.run(LOOP + ending + "\n")
     assert done.code == code, done.err
     check(done.run, status)
-    assert not done.said and done.seconds < 20
+    assert not done.said and done.seconds < 45
 
 
 def test_warnings_as_errors_change_nothing(lab: Lab) -> None:
@@ -175,7 +178,7 @@ for epoch in range(5):
     with multiprocessing.get_context("fork").Pool(2) as pool:
         pool.map(work, range(4))
 """)
-    assert done.code == 0 and done.seconds < 30, done.err
+    assert done.code == 0 and done.seconds < 50, done.err
     assert done.run.points == [("a", step, 1.0) for step in range(100)]
 
 
@@ -210,7 +213,7 @@ def test_a_module_called_probe_in_the_repository(lab: Lab, own: str) -> None:
 def test_no_token(lab: Lab) -> None:
     done = lab.run(SHORT, PROBE_MODE=None, PROBE_BASE_URL=closed_port())
     assert (done.code, done.out) == (0, PRINTED), done.err
-    assert len(done.said) == 1 and "AuthError" in done.said[0] and done.seconds < 10
+    assert len(done.said) == 1 and "AuthError" in done.said[0] and done.seconds < 45
 
 
 def test_a_bad_mode(lab: Lab) -> None:
@@ -244,10 +247,10 @@ def test_a_terminal_without_a_token_opens_no_login(lab: Lab) -> None:
     (lab.folder / "home").mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(lab.folder / "home"), "PROBE_BASE_URL": closed_port(), "TERM": "xterm"}
     start = time.monotonic()
-    child = pexpect.spawn(sys.executable, ["train.py"], cwd=str(lab.folder), env=environment, timeout=40, encoding="utf-8")
+    child = pexpect.spawn(sys.executable, ["train.py"], cwd=str(lab.folder), env=environment, timeout=50, encoding="utf-8")
     child.expect(pexpect.EOF)
     child.close()
-    assert child.exitstatus == 0 and time.monotonic() - start < 20
+    assert child.exitstatus == 0 and time.monotonic() - start < 45
     assert "Probe is off" in child.before and child.before.rstrip().endswith("end")
 
 
@@ -260,14 +263,14 @@ def test_nobody_listens(lab: Lab) -> None:
     done = lab.run(SHORT, **{**ONLINE, "PROBE_BASE_URL": closed_port()})
     assert done.code == 0 and done.out.endswith("end\n"), done.err
     assert done.run.points == [("a", step, 1.0) for step in range(3)], "recorded offline instead"
-    assert done.seconds < 15 and not done.said
+    assert done.seconds < 45 and not done.said
 
 
 def test_a_server_that_never_answers(lab: Lab) -> None:
     with hung_server() as url:
         done = lab.run(SHORT, **{**ONLINE, "PROBE_BASE_URL": url})
     assert done.code == 0 and done.out.endswith("end\n"), done.err
-    assert done.seconds < 20
+    assert done.seconds < 45
 
 
 @pytest.mark.slow
@@ -275,7 +278,7 @@ def test_the_bounds_of_the_module_itself_hold(lab: Lab) -> None:
     with hung_server() as url:
         done = lab.run(SHORT, PROBE_MODE=None, PROBE_TOKEN="t", PROBE_BASE_URL=url, timeout=100)
     assert done.code == 0 and done.out.endswith("end\n"), done.err
-    assert done.seconds < 25
+    assert done.seconds < 45
 
 
 def test_a_server_that_answers_and_one_that_dies(lab: Lab) -> None:
@@ -299,7 +302,7 @@ def test_a_server_that_answers_and_one_that_dies(lab: Lab) -> None:
     start = time.monotonic()
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0 and out.endswith("end\n"), err
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 45
 
 
 def test_a_run_that_a_launcher_opened_is_joined(lab: Lab) -> None:
