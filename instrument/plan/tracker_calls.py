@@ -70,6 +70,8 @@ class _Finder:
         self._emits = frozenset(map(last_part, tracker.emits))
         self._value = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._emits))) + r")\b(?!\s*\()")
         self._containers = {last_part(name) for name in tracker.items}
+        #: Whether a run itself has items (`run["loss"] = x`): then any name may stand for one.
+        self._run_items = any(name.endswith("()") for name in tracker.items)
         #: Attributes that hold an emitting function: `self.log_fn = wandb.log`.
         self._attributes: set[str] = set()
         #: By file, the emitting functions that are not called where they are named, and what takes them.
@@ -132,6 +134,9 @@ class _Finder:
             target = node.targets[0]
             if not isinstance(target, (ast.Subscript, ast.Attribute)):
                 continue
+            last = target.value.attr if isinstance(target.value, ast.Attribute) else ""
+            if last not in self._containers and not (self._run_items and not last):
+                continue
             resolved = self._context.program.resolve(module, target.value)
             for name in sorted(resolved):
                 if name in self._tracker.items:
@@ -176,12 +181,13 @@ class _Finder:
         """Files that get the tracker's run, or one of its functions, from this one."""
         program, wanted = self._context.program, self._runs | self._tracker.emits.keys()
         for call in module.calls():
-            for value in [*call.args, *(k.value for k in call.keywords)]:
-                if not isinstance(value, (ast.Name, ast.Attribute)) or not program.resolve(module, value) & wanted:
-                    continue
-                for owner, _ in program.definitions(module, call.func):
-                    if owner.path != module.path:
-                        yield owner
+            values = [v for v in (*call.args, *(k.value for k in call.keywords)) if isinstance(v, (ast.Name, ast.Attribute))]
+            if not values:
+                continue
+            # Most callees are foreign, which is quickly said; what each argument is takes longer.
+            owners = [owner for owner, _ in program.definitions(module, call.func) if owner.path != module.path]
+            if owners and any(program.resolve(module, value) & wanted for value in values):
+                yield from owners
         names = self._shared(module)
         if names:
             yield from self._importers(module, names)

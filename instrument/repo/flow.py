@@ -368,7 +368,6 @@ class Flow:
         while stack:
             owner, current = stack.pop()
             own = f"{REPO}{owner.dotted}.{owner.qualname(current)}"
-            program.load_mentioning(current.name, owner)
             for other, candidate in self.everywhere.classes_by_base.get(current.name, [])[:]:
                 if candidate is not node and candidate not in found and own in program.lineage(other, candidate):
                     found[candidate] = other

@@ -31,7 +31,7 @@ _HANDLES = tuple(f"{a}().get_tracker()" for a in ACCELERATORS)
 
 def plan(context: Context) -> None:
     """Add the tracker where an Accelerator is built, and mirror what goes past it."""
-    modules = context.modules(b"accelerate")
+    modules = context.modules(b"accelerate", also=(b"Accelerator(", b"init_trackers", b"get_tracker"))
     started = any(_calls(context, module, "init_trackers") for module in modules)
     for module in modules:
         for call in class_calls(module):
@@ -114,6 +114,8 @@ _read_row = mapping_call(0, ("data", "values"), 1, commit=(2, "commit"))
 
 def _past_the_tracker(context: Context, module: Module) -> None:
     """`run = accelerator.get_tracker("wandb", unwrap=True); run.log(...)`."""
+    if not any(b"get_tracker" in other.source.data for other in context.modules(b"get_tracker")):
+        return
     wanted = {f"{handle}{inner}.log" for handle in _HANDLES for inner in ("", ".tracker")}
     sent = _keys_sent(context, module)
     mirror = None
