@@ -36,7 +36,10 @@ _NEEDLES = (
     b"backward(", b"optim", b"epoch", b"loss", b"partial_fit", b"reward", b"train", b"grad", b"accuracy", b"score", b"json.dumps",
     b"writerow",
 )  # fmt: skip
-_LOOP = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
+#: Of these, what the file with the loop itself contains.
+_SIGNS = re.compile(rb"backward\(|optim|epoch|partial_fit|loss|reward|train|grad")
+#: A line that begins a loop; in a notebook it has a quote before it.
+_LOOP = re.compile(rb"^[ \t]*\"?[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
 #: Trackers by import, whether or not there is a rule for them.
 _TRACKERS = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:wandb|mlflow|comet_ml|neptune|aim|clearml|dvclive|swanlab|trackio|visdom|sacred|"
@@ -51,14 +54,14 @@ def plan(context: Context) -> None:
         return
     context.repo.scan(_NEEDLES)
     paths = {site.path for site in context.plan.sites if site.kind != "launch"}
+    if not any(_SIGNS.search(data := context.repo.read(path)) and _LOOP.search(data) for path in _own(context)):
+        return
     modules = [
         module for module in context.modules(*_NEEDLES) if module.path not in paths and not module.path.endswith(("setup.py", "conf.py"))
     ]  # fmt: skip
     if any(_TRACKERS.search(_code(module)) for module in modules):
         if not _only_read(modules):
             return
-    if not any(_LOOP.search(_code(module)) for module in modules):
-        return
     runs = Runs(Code(context, modules))
     found = runs.find()
     writer = Writer(context)
@@ -76,10 +79,11 @@ def plan(context: Context) -> None:
         guard = _guard(context, runs, run, site)
         if guard is not None:
             wanted.append((run, site, guard))
+    settled: set[int] = set()
     for run, _, _ in wanted:
         for place in run.places:
             bindable(place.emission)
-        settle(runs, run)
+        settle(runs, run, settled)
     steps = choose(runs, [run for run, _, _ in wanted])
     for run, site, guard in wanted:
         _wire(context, writer, run, site, guard, steps)
@@ -92,6 +96,11 @@ def plan(context: Context) -> None:
 def _is_tracked(context: Context) -> bool:
     """Whether another rule found a place where something is recorded, or where a trainer is built that could."""
     return any(site.kind in ("open", "emit", "registry") for site in context.plan.sites)
+
+
+def _own(context: Context) -> list[str]:
+    """Python files and notebooks that may be edited; notebooks are not looked at line by line here."""
+    return [path for path in context.repo.having(*_NEEDLES, suffixes=(".py", ".ipynb")) if context.repo.editable(path)]
 
 
 def _only_read(modules: list[Module]) -> bool:

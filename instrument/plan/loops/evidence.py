@@ -88,7 +88,7 @@ class Evidence:
         if _NOT_TRAINING & {*tokens(unit.name), *tokens(stem)} and not _NAMED.fullmatch(unit.name):
             return False
         named = [bool(_NAMED.fullmatch(unit.name)), bool(_NAMED.fullmatch(stem)), bool(_NAMED.fullmatch(owner)),
-                 bool({"epoch", "epochs", "episode"} & set(loop_words(loop)))]  # fmt: skip
+                 bool({"epoch", "epochs"} & set(loop_words(loop)))]  # fmt: skip
         called = any(
             isinstance(node, ast.Call) and {*tokens(name_of(node.func))} & {"train", "fit", "learn", "step", "update"}
             for node in inside(loop.body)

@@ -7,7 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.plan.config import config_at
-from instrument.plan.loops.units import Unit, inside
+from instrument.plan.loops.evidence import TRIALS
+from instrument.plan.loops.units import Unit, inside, loops_around
+from instrument.plan.loops.values import name_of
+from instrument.plan.loops.words import tokens
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -45,26 +48,57 @@ _CONFIGS = (
 def config_of(context: Context, run: Run) -> str:
     """The text for `config=`, "" where the script has no settings to speak of."""
     unit, module = run.unit, run.module
-    name = config_at(context, module, run.anchor)
-    if name and is_bound(run, name) and _is_settings(unit, run, name):
-        return name
-    for name in unit.parameters:
-        if name in _CONFIGS and _is_settings(unit, run, name):
-            return name
-    for name in _bound_settings(run):
-        if _is_settings(unit, run, name):
-            return name
+    names = [
+        config_at(context, module, run.anchor) or "",
+        *(n for n in unit.parameters if n in _CONFIGS),
+        *_bound_settings(run),
+    ]
+    for name in names:
+        if name and is_bound(run, name) and _is_settings(unit, run, name):
+            # The inline form of a notebook takes mappings only.
+            if not module.path.endswith(".ipynb") or _is_mapping(run, name):
+                return name
     if _uses_flags(module):
         return "FLAGS.flag_values_dict()"
     own = _of_self(unit)
-    if own and "." in own:
+    if own:
         return own
-    pairs = [*_parameters(unit), *_attributes(run), *_constants(run)]
     seen: dict[str, str] = {}
-    for key, text in pairs:
+    for key, text in [*_trials(run), *_parameters(unit), *_attributes(run), *_constants(run)]:
         seen.setdefault(key, text)
     items = [f'"{key}": {text}' for key, text in list(seen.items())[:MOST]]
     return f"{{{', '.join(items)}}}" if items else ""
+
+
+def _trials(run: Run) -> list[tuple[str, str]]:
+    """What tells this run from the others of a loop around it: its fold, its seed."""
+    found = []
+    for loop in reversed(loops_around(run.module, run.anchor)):
+        if isinstance(loop, ast.For):
+            target = loop.target
+            if (
+                isinstance(target, ast.Tuple)
+                and isinstance(loop.iter, ast.Call)
+                and name_of(loop.iter.func) == "enumerate"
+            ):
+                target = target.elts[0]
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            found += [
+                (n.id, n.id) for n in names if isinstance(n, ast.Name) and n.id != "_" and TRIALS & set(tokens(n.id))
+            ]
+    return found
+
+
+def _is_mapping(run: Run, name: str) -> bool:
+    for stmt in bound_before(run):
+        targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+        if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+            value = stmt.value
+            if isinstance(value, ast.Dict) or (
+                isinstance(value, ast.Call) and name_of(value.func) in ("dict", "vars", "asdict")
+            ):
+                return True
+    return False
 
 
 def _is_settings(unit: Unit, run: Run, name: str) -> bool:
@@ -148,7 +182,12 @@ def _of_self(unit: Unit) -> str:
 
 def _parameters(unit: Unit) -> list[tuple[str, str]]:
     """Settings that the function is called with (also click's and typer's)."""
-    return [(name, name) for name in unit.parameters if _names_setting(name) and name not in ("self", "cls")]
+    used = {
+        node.value.id
+        for node in inside(unit.node.body)
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Name)
+    }  # an object or a list, not a setting
+    return [(name, name) for name in unit.parameters if _names_setting(name) and name not in used]
 
 
 def _attributes(run: Run) -> list[tuple[str, str]]:

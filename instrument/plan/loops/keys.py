@@ -17,14 +17,34 @@ if TYPE_CHECKING:
 _SETTERS = frozenset("__init__ __post_init__ setup reset build".split())
 
 
-def settle(runs: Runs, run: Run) -> None:
-    """Drop values that are sent already and places with none left; rename the rest of equal keys."""
+def settle(runs: Runs, run: Run, settled: set[int]) -> None:
+    """Drop values that are sent already and places with none left; rename the rest of equal keys; join neighbours.
+
+    `settled` are emissions (by id) that an earlier run has settled: they stay as they are. This run's are added.
+    """
     for place in run.places:
-        if place.emission.kind == "list" and not _is_kept(runs, run, place):
+        if place.emission.kind == "list" and id(place.emission) not in settled and not _is_kept(runs, run, place):
             place.emission.values = []
     _drop_repeated(run)
-    _rename(run)
+    _rename(run, settled)
+    _join(run)
+    settled.update(id(place.emission) for place in run.places)
     run.places = [p for p in run.places if p.emission.values or p.emission.row]
+
+
+def _join(run: Run) -> None:
+    """Send what is shown by statements that follow each other in one row."""
+    at = {place.emission.stmt: place for place in run.places if place.emission.values}
+    for place in run.places:
+        module, stmt = place.unit.module, place.emission.stmt
+        if not place.emission.values or any(value.bind for value in place.emission.values):
+            continue
+        block, index = module.block(stmt)
+        following = at.get(block[index + 1]) if index + 1 < len(block) else None
+        if following is None or following.emission.row or following.after is not place.after:
+            continue
+        following.emission.values = [*place.emission.values, *following.emission.values]
+        place.emission.values = []
 
 
 def _is_kept(runs: Runs, run: Run, place: Place) -> bool:
@@ -172,9 +192,14 @@ def _often(place: Place) -> tuple[bool, int, int, bool]:
 # -- the same key for different values -----------------------------------------------------------------------------------
 
 
-def _rename(run: Run) -> None:
+def _rename(run: Run, settled: set[int]) -> None:
     taken: dict[str, tuple[Place, Value]] = {}
     for place in run.places:
+        if id(place.emission) in settled:
+            taken.update({value.key: (place, value) for value in place.emission.values})
+    for place in run.places:
+        if id(place.emission) in settled:
+            continue
         for value in list(place.emission.values):
             known = taken.get(value.key)
             if known is None or (exclusive(known[0], place) and known[0].emission is not place.emission):

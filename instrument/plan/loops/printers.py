@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from instrument.plan.loops.emissions import Emission, pairs_of
 from instrument.plan.loops.units import Code, Unit, inside
 from instrument.plan.loops.values import Value, name_of
-from instrument.plan.loops.words import is_counter, is_metric, tokens
+from instrument.plan.loops.words import is_metric, tokens
+from instrument.plan.place import argument
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
@@ -101,6 +102,18 @@ class Printers:
         ]
         return Emission(unit.module, written, _call_of(written), "row", values) if values else None
 
+    def gets_mappings(self, unit: Unit) -> bool:
+        """Whether the row that a logger is given surely is a mapping: `**row`, or every caller writes one out."""
+        own = self.logger_of(unit)
+        if own is None or isinstance(unit.node, ast.Module):
+            return False
+        if unit.node.args.kwarg is not None and unit.node.args.kwarg.arg == own.row:
+            return True
+        names = [name for name in unit.parameters if name not in ("self", "cls")]
+        position = names.index(own.row) if own.row in names else None
+        values = [argument(call, position, own.row) for _, call in self._code.callers.get(unit, [])]
+        return all(value is not None and pairs_of(value) is not None for value in values)
+
     @staticmethod
     def _row(unit: Unit, spread: str, calls: list[ast.Call]) -> str:
         """The parameter that is a whole row: `**row`, or one that callers give a mapping for."""
@@ -172,6 +185,3 @@ def _is_structured(call: ast.Call) -> bool:
 
 def _call_of(stmt: ast.stmt) -> ast.AST:
     return next((node for node in ast.walk(stmt) if isinstance(node, ast.Call)), stmt)
-
-
-__all__ = ["Printers", "given", "is_counter", "step_key", "step_parameter"]

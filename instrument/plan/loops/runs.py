@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from instrument.plan.loops.emissions import Emission, read
+from instrument.plan.loops.emissions import Emission, pairs_of, read
 from instrument.plan.loops.evidence import Evidence
 from instrument.plan.loops.printers import Printers
 from instrument.plan.loops.units import LOOPS, Code, Loop, Unit, inside, loops_around
@@ -247,6 +247,8 @@ def _passed(callee: Unit, call: ast.Call, counter: str) -> str:
     if callee.owner is not None and names[:1] in (["self"], ["cls"]):
         names = names[1:]
     given = [*zip(names, call.args), *((k.arg, k.value) for k in call.keywords if k.arg)]
+    # A row of a home-made logger: {"epoch": epoch, ...}.
+    given += [pair for _, value in list(given) for pair in pairs_of(value) or ()]
     for name, value in given:
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
             value = value.left

@@ -1,6 +1,6 @@
 """The step of each metric: a counter of the program's own that never comes twice, else Probe's own count.
 
-A run has one axis: if one of its metrics has no such counter, all of them are counted by Probe. An index that begins
+A run has one axis: if some of its metrics have no such counter, all of them are counted by Probe. An index that begins
 again in each epoch is never a step: of a key at a step only the first value is kept.
 """
 
@@ -48,6 +48,10 @@ def _of_run(runs: Runs, run: Run) -> dict[Place, str]:
     by_loop = {place: text for place in inner if (text := _loop_counter(runs, place))}
     if len(by_loop) == len(inner):
         return by_loop
+    alone = [place for place in inner if place not in by_loop]
+    if by_loop and len(alone) == 1 and not alone[0].depth:
+        # Probe's own count begins at the last step that was given, so that one row a turn keeps up with it.
+        return by_loop
     for counter in _candidates(run):
         found = {place: text for place in inner if (text := _counted(runs, run, place, counter))}
         if len(found) == len(inner):
@@ -61,7 +65,7 @@ def _loop_counter(runs: Runs, place: Place) -> str:
         return ""
     own = runs.printers.logger_of(place.unit)
     if own is not None and own.row and place.counter not in place.unit.parameters:
-        return f'{own.row}.get("{place.counter}")'
+        return f'{own.row}.get("{place.counter}")' if runs.printers.gets_mappings(place.unit) else ""
     return place.counter
 
 
@@ -122,7 +126,9 @@ def _handed(runs: Runs, run: Run, place: Place, counter: str, row: str) -> str:
             return ""
         if not _moves_on(runs, unit, unit.module.statement(call), counter, run):
             return ""
-    return parameter or f'{row}.get("{name}")'
+    if parameter:
+        return parameter
+    return f'{row}.get("{name}")' if row and runs.printers.gets_mappings(place.unit) else ""
 
 
 def _is_seen(run: Run, unit: Unit, counter: str) -> bool:

@@ -111,38 +111,36 @@ def name_of(node: ast.expr) -> str:
     return ""
 
 
-def is_progress(node: ast.expr, counters: set[str]) -> bool:
-    """Whether an expression is made of counters, sizes, settings and constants alone."""
+def is_progress(node: ast.expr, counters: set[str], *, named: bool = False) -> bool:
+    """Whether an expression is made of counters, sizes, settings and constants alone.
+
+    `named`: the text calls it a metric, so that only what is known to count in this function is a counter ("loss" is
+    often `total / len(data)`).
+    """
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Name):
-        return node.id in counters or is_counter(node.id) or (node.id.isupper() and len(node.id) > 1)
+        return node.id in counters or (is_counter(node.id) and not named) or (node.id.isupper() and len(node.id) > 1)
     if isinstance(node, ast.Attribute):
-        root = node
-        while isinstance(root.value, ast.Attribute):
-            root = root.value
-        if isinstance(root.value, ast.Name) and root.value.id in _CONFIGS - {"self"} and root is node:
+        if isinstance(node.value, ast.Name) and node.value.id in _CONFIGS - {"self"}:
             return True
         if isinstance(node.value, ast.Attribute) and node.value.attr in _CONFIGS:
             return True
-        return is_counter(node.attr) or ast.unparse(node) in counters
+        return ast.unparse(node) in counters or (is_counter(node.attr) and not named)
     if isinstance(node, ast.Call):
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if called in _CLOCKS | {"len", "strftime", "get_rank", "timeSince", "asctime"}:
             return True
-        return (
-            bool(node.args)
-            and all(is_progress(arg, counters) for arg in node.args)
-            and called in _BUILTINS | {"str", "min", "max"}
-        )
+        plain = called in _BUILTINS | {"str", "min", "max"}
+        return plain and bool(node.args) and all(is_progress(arg, counters, named=named) for arg in node.args)
     if isinstance(node, ast.BinOp):
-        if any(isinstance(side, ast.Call) and name_of(side.func) in _CLOCKS for side in (node.left, node.right)):
+        sides = (node.left, node.right)
+        if any(isinstance(side, ast.Call) and name_of(side.func) in _CLOCKS for side in sides):
             return True
-        return is_progress(node.left, counters) and is_progress(node.right, counters)
-    if isinstance(node, ast.UnaryOp):
-        return is_progress(node.operand, counters)
-    if isinstance(node, ast.Subscript):
-        return is_progress(node.value, counters)
+        return all(is_progress(side, counters, named=named) for side in sides)
+    if isinstance(node, (ast.UnaryOp, ast.Subscript)):
+        inner = node.operand if isinstance(node, ast.UnaryOp) else node.value
+        return is_progress(inner, counters, named=named)
     return False
 
 
@@ -168,7 +166,7 @@ def in_text(module: Module, parts: list[Part], counters: set[str]) -> list[Value
         before, label = label, ""
         following = parts[index + 1] if index + 1 < len(parts) and isinstance(parts[index + 1], str) else ""
         name = name_of(part.node)
-        words = key_of(before, line, unit=index > 1)
+        words = key_of(before, line, unit=any(isinstance(other, Hole) for other in parts[:index]))
         if isinstance(part.node, ast.Name) and name in _CHANGING:
             changing = name
             continue
@@ -177,7 +175,8 @@ def in_text(module: Module, parts: list[Part], counters: set[str]) -> list[Value
         ratio = before.endswith("/") or (
             str(following).startswith("/") and not part.is_float and index + 2 < len(parts)
         )
-        if ratio or part.is_text or is_text(part.node) or is_progress(part.node, counters):
+        known = is_metric(words or pending)
+        if ratio or part.is_text or is_text(part.node) or is_progress(part.node, counters, named=known):
             continue
         value = _value(module, part, words, pending, last_key, str(following), line)
         if value is None or value.key in {v.key for v in found}:
@@ -214,7 +213,7 @@ def _value(
             key = name
     if not key or (is_counter(key) and not is_metric(name)):
         return None
-    if is_counter(key):
+    if is_counter(key) and not (key == "total" and hole.is_float):
         key, named = name, True
     if not (is_metric(key) or is_metric(name) or (hole.is_float and not is_counter(name))):
         return None

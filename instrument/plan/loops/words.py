@@ -73,7 +73,9 @@ def key_of(label: str, line: str = "", *, unit: bool = False) -> str:
     `line` is the text that the line begins with: "Test set: Average loss: " gives "test_average_loss". `unit` says that a
     number stands right before the text, which may begin with its unit ("ms ").
     """
-    text = re.sub(r"^(?:[A-Za-z]{1,4}|%)(?=[\s,;|)\]/]|$)", "", label) if unit else label  # the unit of what came before
+    text = (
+        re.sub(r"^(?:[A-Za-z]{1,4}|%)(?=[\s,;|)\]/]|$)", "", label) if unit else label
+    )  # the unit of what came before
     for pattern, replacement in _RATES:
         text = pattern.sub(replacement, text)
     segment = next((s for s in reversed(re.split(r"[,;|\n\t\r\[\]{}]|\s-+\s|[-=]+>|\s{3,}", text)) if tokens(s)), "")
@@ -85,7 +87,9 @@ def key_of(label: str, line: str = "", *, unit: bool = False) -> str:
     while words and words[-1].lower() in _SMALL:
         words.pop()
     # "Loss" is loss; an identifier such as "Loss_D", or a symbol, is written as the program writes it.
-    words = [word if "_" in word.strip("_") or len(word) == 1 else word.lower() for word in (w.strip("_") for w in words)]
+    words = [
+        word if "_" in word.strip("_") or len(word) == 1 else word.lower() for word in (w.strip("_") for w in words)
+    ]
     if len(words) > 3:
         words = _around_metric(words)
     if not words or words[0].isdigit():
@@ -109,7 +113,14 @@ def _around_metric(words: list[str]) -> list[str]:
 
 def singular(name: str) -> str:
     """What one element of a list is called: "train_losses" is a "train_loss"."""
-    name = re.sub(r"_?(?:history|list|log|hist|records?|curve|buffer|window|all|tracking|track|values|vals|tracker|arr|array)$", "", name) or name
+    name = (
+        re.sub(
+            r"_?(?:history|list|log|hist|records?|curve|buffer|window|all|tracking|track|values|vals|tracker|arr|array)$",
+            "",
+            name,
+        )
+        or name
+    )
     for ending, one in (("losses", "loss"), ("accuracies", "accuracy"), ("accs", "acc"), ("errors", "error"),
                         ("rewards", "reward"), ("returns", "return"), ("scores", "score"), ("errs", "err")):  # fmt: skip
         if name.lower().endswith(ending):

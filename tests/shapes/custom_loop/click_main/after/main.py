@@ -1,0 +1,26 @@
+import click
+from torch import nn, optim
+
+import probe_tracking as probe
+
+
+@click.command()
+@click.option("--epochs", default=2)
+@click.option("--lr", default=0.1)
+@click.option("--out-dir", default="/tmp")
+def main(epochs, lr, out_dir):
+    model = nn.Linear(1, 1)
+    opt = optim.SGD(model.parameters(), lr=lr)
+    probe.init(config={"epochs": epochs, "lr": lr})
+    for epoch in range(epochs):
+        loss = nn.MSELoss()(model(1.0), 2.0)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        click.echo(f"epoch {epoch}: loss={loss.item():.3f}")
+        probe.log({"loss": loss.item()}, step=epoch)
+    probe.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+w = 3.0
+steps = 4
+lr = 0.1
+
+try:
+    for step in range(steps):
+        if step == 2:
+            raise KeyboardInterrupt
+        grad = 2 * w
+        w -= lr * grad
+        print(f"step={step} loss={w * w:.5f}")
+except KeyboardInterrupt:
+    print("exiting early")
+
+test_loss = w * w
+print("final test loss %.3f" % test_loss)

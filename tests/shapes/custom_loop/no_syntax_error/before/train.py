@@ -1,0 +1,3 @@
+for epoch in range(3)
+    loss = 1
+    print('loss', loss)

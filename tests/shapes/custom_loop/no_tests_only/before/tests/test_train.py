@@ -1,0 +1,8 @@
+def test_descends():
+    w = 2.0
+    for epoch in range(3):
+        grad = 2 * w
+        w -= 0.1 * grad
+        loss = w * w
+        print("loss", loss)
+    assert loss < 4

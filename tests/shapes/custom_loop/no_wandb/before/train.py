@@ -1,0 +1,9 @@
+import wandb
+
+wandb.init(project="toy")
+w = 2.0
+for epoch in range(3):
+    grad = 2 * w
+    w -= 0.1 * grad
+    print("loss", w * w)
+    wandb.log({"loss": w * w})

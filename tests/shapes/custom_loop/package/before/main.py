@@ -1,0 +1,3 @@
+from toy.cli import main
+
+main()
