@@ -26,6 +26,8 @@ def plan(context: Context) -> None:
     """Open a run in the first worker and mirror its reports."""
     trainables = Trainables(context, NAME, "Ray Train")
     modules = context.modules(b"ray.train", b"ray import train", b"ray.air", also=(b"Trainer(", b"report("))
+    if any(context.program.finder.find("ray", module.path) is not None for module in modules):
+        return  # this is Ray itself
     built = False
     for module in modules:
         for call in class_calls(module):

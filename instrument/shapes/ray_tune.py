@@ -27,7 +27,11 @@ _REPORTS = frozenset({"ray.tune.report", "ray.tune.session.report", *TRAIN_REPOR
 def plan(context: Context) -> None:
     """Open a run in each trial and mirror what it reports."""
     trainables = Trainables(context, NAME, "Ray Tune")
-    modules = context.modules(b"tune", also=(b"Tuner(", b"tune.run", b" run(", b"report("))
+    modules = context.modules(
+        b"ray.tune", b"import tune", b"tune.report", also=(b"Tuner(", b"tune.run", b" run(", b"report(")
+    )
+    if any(context.program.finder.find("ray", module.path) is not None for module in modules):
+        return  # this is Ray itself
     runners: list[tuple[Module, ast.Call, ast.expr | None]] = []
     for module in modules:
         for method in ("Tuner", "run"):
@@ -63,4 +67,10 @@ def _is_ray_trainer(context: Context, module: Module, trainable: ast.expr | None
     )
 
 
-RULE = Rule(name=NAME, title="Ray Tune", needles=(b"tune",), plan=plan, order=140)
+RULE = Rule(
+    name=NAME,
+    title="Ray Tune",
+    needles=(b"ray.tune", b"import tune", b"tune.report", b"tune.Tuner"),
+    plan=plan,
+    order=140,
+)

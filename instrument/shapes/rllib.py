@@ -44,6 +44,8 @@ _TRACKER = Tracker(
 def plan(context: Context) -> None:
     """Open a run beside the algorithm, mirror each result, close beside `stop`."""
     for module in context.modules(b"rllib", also=(b".train(",)):
+        if context.program.finder.find("ray", module.path) is not None:
+            continue  # this is Ray itself
         if not any(built in module.source.data for built in (b".build", b"from_checkpoint", b"rllib.algorithms")):
             continue  # the algorithm comes from elsewhere: its callers would have to be looked at one by one
         trains = [call for call in module.calls() if _method(context, module, call, "train")]
