@@ -1,14 +1,13 @@
 """The shapes that trainers' own tracker layers have, whatever their names are.
 
-T1, T2  a class with a list of supported backends, asserted in its constructor, and `log(data, step)` (verl, rllm;
+T1, T2  a class with a list of supported backends that its constructor checks, and `log(data, step)` (verl, rllm;
         SkyRL with one backend at a time)
 R2      a module-level mapping of names to tracker classes, and a factory that builds the one that is named (ROLL)
-L1      a class that holds a list of loggers and hands each call on to all of them (NeMo RL)
-L2      a class that opens several trackers in one method and sends a row to each in another (AReaL)
 
-Each is found by its syntax and edited in one place, so that a framework's file and an in-house trainer that is built the
-same way are wired by the same code: the first as safe, the second for a person to review. R1 (a registry that a manager
-reads, Miles) is in `miles.py`, F1 (a factory of backend classes, torchforge) in `torchforge.py`.
+Each is found by its syntax and edited in one place, so that a framework's file and an in-house trainer that is built
+the same way are wired by the same code: the first as safe, the second for a person to review. L1 and L2 (facades over
+several trackers) are in `_fanouts.py`, H1 (a handle in an attribute) in `_handles.py`, R1 (a registry that a manager
+reads) in `miles.py`, F1 (a factory of backend classes) in `torchforge.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
-from instrument.plan.bind import effect_free
 from instrument.plan.edits import Applicability
 from instrument.shapes._building import refuse_shadowed
 
@@ -242,7 +240,7 @@ def wire_tracking_class(
     return done
 
 
-# -- R2: a mapping of names to tracker classes, and a factory ------------------------------------------------------------
+# -- R2: a mapping of names to tracker classes, and a factory ---------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,126 +322,5 @@ def wire_registry(
             wiring.put(place.Insertion(module.end(stmt.value), tail), "send its rows to Probe too")
 
     done = wiring.write(mentions_probe(factory), fill)
-    claim(context, rule, module)
-    return done
-
-
-# -- L1: a list of loggers -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Fanout:
-    """A class that hands each call on to a list of loggers, and the last statement that adds one to the list."""
-
-    layer: Layer
-    #: The list, as the class writes it ("self.loggers").
-    name: str
-    after: ast.stmt
-
-
-def fanouts(context: Context) -> list[Fanout]:
-    """Classes whose constructor fills a list with loggers and whose `log_metrics` goes through it."""
-    found = []
-    for module in context.modules(b"loggers.append", b"monitors.append", b"trackers.append", b"backends.append"):
-        for layer in classes(module):
-            init, log = layer.methods.get("__init__"), layer.methods.get("log_metrics")
-            if init is None or log is None or parameters(log)[1:2] != ["step"]:
-                continue
-            added = [(stmt, call.func.value) for stmt in init.body for call in calls_in(stmt)
-                     if isinstance(call.func, ast.Attribute) and call.func.attr == "append" and call.args]  # fmt: skip
-            lists = {module.code(f.iter) for f in ast.walk(log) if isinstance(f, ast.For | ast.AsyncFor)}
-            mine = [(stmt, module.code(value)) for stmt, value in added if module.code(value) in lists]
-            if len({id(stmt) for stmt, _ in mine}) > 1:
-                found.append(Fanout(layer, mine[-1][1], mine[-1][0]))
-    return found
-
-
-def wire_fanout(context: Context, rule: str, found: Fanout, *, applicability: Applicability = "safe") -> bool:
-    """Add one more logger to the list, and close it with the class where the class closes what it holds."""
-    module, node = found.layer.module, found.layer.node
-    wiring = Wiring(context, rule, module, node, f"{node.name}: {found.name}", applicability)
-
-    def fill(wiring: Wiring) -> None:
-        alias = context.tracking.alias(module, "core", "adapter")
-        given = opening(context, alias, None, None).removeprefix(f"{alias}.init(")
-        line = f"{found.name}.append({alias}.Logger({given})"
-        wiring.put(below(module, found.after, [line]), "one more logger, which gets what the others get")
-
-    done = wiring.write(mentions_probe(found.layer.methods["__init__"]), fill)
-    claim(context, rule, module)
-    return done
-
-
-# -- L2: several trackers, each called by hand ---------------------------------------------------------------------------
-
-_OPENS = {"wandb.init", "swanlab.init", "trackio.init"}
-_LOGS = {"wandb.log", "swanlab.log", "trackio.log"}
-_CLOSES = {"wandb.finish", "swanlab.finish", "trackio.finish"}
-
-
-@dataclass(frozen=True, slots=True)
-class Inline:
-    """A class that opens several trackers in one method and sends each row to all of them in another."""
-
-    layer: Layer
-    opener: Function
-    opens: list[ast.Call]
-    logs: list[ast.Call]
-    closes: list[ast.Call]
-
-
-def inlines(context: Context) -> list[Inline]:
-    """Classes that send the same row to two trackers or more, side by side."""
-    found = []
-    for module in context.modules(b"swanlab", b"trackio"):
-        for layer in classes(module):
-            opener, opens = _most(context, layer, _OPENS)
-            _, logs = _most(context, layer, _LOGS)
-            _, closes = _most(context, layer, _CLOSES)
-            same = {module.code(row) for call in logs if (row := place.argument(call, 0, "data")) is not None}
-            if opener is not None and len(opens) > 1 and len(logs) > 1 and len(same) == 1:
-                found.append(Inline(layer, opener, opens, logs, closes))
-    return found
-
-
-def _most(context: Context, layer: Layer, names: set[str]) -> tuple[Function | None, list[ast.Call]]:
-    """The method that calls most of these functions, and its calls."""
-    best: tuple[Function | None, list[ast.Call]] = (None, [])
-    for method in layer.methods.values():
-        calls = [c for c in calls_in(method) if context.program.resolve(layer.module, c.func) & names]
-        calls.sort(key=layer.module.start)
-        if len(calls) > len(best[1]):
-            best = (method, calls)
-    return best
-
-
-def wire_inline(
-    context: Context, rule: str, found: Inline, *, name: str | None = None, applicability: Applicability = "safe"
-) -> bool:  # fmt: skip
-    """One call to Probe where the first of the trackers is called, under none of the trackers' own switches."""
-    module, node = found.layer.module, found.layer.node
-    wiring = Wiring(context, rule, module, node, node.name, applicability)
-
-    def fill(wiring: Wiring) -> None:
-        alias = context.tracking.alias(module, "core")
-        config = place.argument(found.opens[0], None, "config")
-        text = module.code(config) if config is not None and effect_free(config) else None
-        first = module.statement(found.opens[0])
-        line = opening(context, alias, name, text)
-        wiring.put(
-            place.before(module, first, [line]), "open Probe's run before the trackers, whatever their modes"
-        )
-        log = found.logs[0]
-        row, step = place.argument(log, 0, "data"), place.argument(log, 1, "step")
-        if row is None or not effect_free(row):
-            wiring.put(None, "")
-            return
-        sent = f"{alias}.log({module.code(row)}" + (f", step={module.code(step)})" if step is not None else ")")
-        wiring.put(place.before(module, module.statement(log), [sent]), "send each row once, at the trackers' own step")
-        if found.closes:
-            closing = place.before(module, module.statement(found.closes[0]), [f"{alias}.finish()"])
-            wiring.put(closing, "close it with the trackers: as failed while an exception passes")
-
-    done = wiring.write(mentions_probe(found.opener), fill)
     claim(context, rule, module)
     return done

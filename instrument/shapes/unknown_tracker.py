@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrument.plan.rules import Rule
-from instrument.shapes import _signatures as signatures
+from instrument.shapes import _fanouts, _signatures
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -16,27 +16,27 @@ NAME = "unknown_tracker"
 def plan(context: Context) -> None:
     """Wire each layer that no framework's own rule has taken."""
     taken = {site.path for site in context.plan.sites if site.kind == "registry"}
-    for layer in signatures.tracking_classes(context):
+    for layer in _signatures.tracking_classes(context):
         if layer.module.path not in taken:
             _say(context, layer.module.path, layer.node.lineno, layer.node.name, "a list of supported backends")
-            signatures.wire_tracking_class(context, NAME, layer, applicability="review")
+            _signatures.wire_tracking_class(context, NAME, layer, applicability="review")
             taken.add(layer.module.path)
-    for registry in signatures.registries(context):
+    for registry in _signatures.registries(context):
         if registry.module.path not in taken:
             _say(context, registry.module.path, registry.factory.lineno, registry.name, "names for tracker classes")
-            signatures.wire_registry(context, NAME, registry, applicability="review")
+            _signatures.wire_registry(context, NAME, registry, applicability="review")
             taken.add(registry.module.path)
-    for fanout in signatures.fanouts(context):
+    for fanout in _fanouts.fanouts(context):
         module, node = fanout.layer.module, fanout.layer.node
         if module.path not in taken:
             _say(context, module.path, node.lineno, node.name, "a list of loggers")
-            signatures.wire_fanout(context, NAME, fanout, applicability="review")
+            _fanouts.wire_fanout(context, NAME, fanout, applicability="review")
             taken.add(module.path)
-    for inline in signatures.inlines(context):
+    for inline in _fanouts.inlines(context):
         module, node = inline.layer.module, inline.layer.node
         if module.path not in taken:
             _say(context, module.path, node.lineno, node.name, "calls of several trackers side by side")
-            signatures.wire_inline(context, NAME, inline, applicability="review")
+            _fanouts.wire_inline(context, NAME, inline, applicability="review")
             taken.add(module.path)
 
 
