@@ -88,12 +88,12 @@ def _refuse_shadowed(context: Context, tracker: Tracker, calls: Calls, shadow: s
 
 def _list_leaves(mirror: Mirror, calls: Calls) -> None:
     """Name what has no counterpart, but for what Probe's run is opened below (`wandb.config.update(args)`)."""
-    context, module = mirror.context, mirror.module
-    taken = {stmt for call, _ in calls.opens for stmt in settling(mirror, call)}
+    context, module, tracker = mirror.context, mirror.module, mirror.tracker
+    taken = {stmt for call, _ in calls.opens for stmt in settling(context, tracker, module, call)}
     for call, why in calls.leaves:
         if module.statement(call) not in taken or not _settles(mirror, call):
             context.site(
-                mirror.tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=why
+                tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=why
             )  # fmt: skip
 
 
@@ -107,27 +107,34 @@ def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
     found: list[tuple[ast.Call | ast.Assign, Emission | Left | Ask]] = []
     for call, name in calls.emits:
         found.append((call, tracker.emits[name](context, module, call)))
-    taken = {stmt for call, _ in calls.opens for stmt in settling(mirror, call)}
+    taken = {stmt for call, _ in calls.opens for stmt in settling(context, tracker, module, call)}
     for stmt, name in calls.items:
-        if stmt in taken and name in tracker.settles:
-            continue
-        found.append((stmt, tracker.items[name](context, module, stmt)))
+        read = tracker.items[name](context, module, stmt)
+        if not (isinstance(read, Left) and stmt in taken and name in tracker.settles):
+            found.append((stmt, read))
     several = "it may stand for other functions as well, which the tracker does not see"
     found += [(call, Ask(several, "several-functions")) for call in calls.unsure]
     found.sort(key=lambda pair: (isinstance(pair[1], Ask), module.start(pair[0])))
+    beside = {
+        id(node) for node, read in found
+        if isinstance(read, Emission) and mirror.existing.counterpart(node, read.method, reach=1)
+    }  # fmt: skip
     for node, read in found:
         if context.claim(module.path, module.start(node), tracker.name):
-            _emit(mirror, node, read, opened)
+            _emit(mirror, node, read, opened, done=id(node) in beside)
 
 
-def _emit(mirror: Mirror, node: ast.Call | ast.Assign, read: Emission | Left | Ask, opened: bool) -> None:
+def _emit(
+    mirror: Mirror, node: ast.Call | ast.Assign, read: Emission | Left | Ask, opened: bool, *, done: bool
+) -> None:
     context, module, tracker = mirror.context, mirror.module, mirror.tracker
     what = module.code(node.func if isinstance(node, ast.Call) else node.targets[0])
     site = context.site(tracker.name, "emit", module, node, what, strategy="alongside")
     if isinstance(read, Left):
         site.outcome, site.why = "left", read.why
         return
-    if mirror.existing.counterpart(node, "log") or mirror.existing.counterpart(node, "log_each"):
+    methods = [read.method] if isinstance(read, Emission) else ["log", "log_each"]
+    if done or any(mirror.existing.counterpart(node, method) for method in methods):
         site.outcome, site.why = "already", "probe.log stands beside it"
         return
     if isinstance(read, Ask):

@@ -42,7 +42,7 @@ def repeatable(node: ast.expr, *, role: str = "metrics") -> bool:
     if isinstance(node, ast.JoinedStr):
         return all(
             isinstance(part, ast.Constant)
-            or (isinstance(part, ast.FormattedValue) and repeatable(part.value) and part.format_spec is None)
+            or (isinstance(part, ast.FormattedValue) and repeatable(part.value, role="step") and _written_out(part))
             for part in node.values
         )
     if isinstance(node, ast.BinOp) and role in ("step", "key"):
@@ -59,6 +59,14 @@ def repeatable(node: ast.expr, *, role: str = "metrics") -> bool:
         keys = all(key is not None and repeatable(key) for key in node.keys)
         return keys and all(repeatable(value) for value in node.values)
     return isinstance(node, (ast.Constant, ast.Name)) or (isinstance(node, ast.Attribute) and repeatable(node.value))
+
+
+def _written_out(part: ast.FormattedValue) -> bool:
+    """Whether how a value is formatted is written out: `{epoch:03d}`."""
+    spec = part.format_spec
+    return spec is None or (
+        isinstance(spec, ast.JoinedStr) and all(isinstance(item, ast.Constant) for item in spec.values)
+    )
 
 
 def short_enough(module: Module, node: ast.expr) -> bool:

@@ -111,7 +111,7 @@ def last_part(name: str) -> str:
 
 def handles(tracker: Tracker) -> frozenset[str]:
     """The objects that metrics are sent through: `wandb`, `wandb.run`, `wandb.init()`."""
-    return frozenset(name.rpartition(".")[0] for name in tracker.emits)
+    return frozenset(name.rpartition(".")[0].rstrip("[]") for name in tracker.emits)
 
 
 def mapping_call(

@@ -73,6 +73,8 @@ class Mirror:
             wanted[id(receiver)] = Used(receiver, "tracker")  # the row is sent before the call, the run opened before
         if not wanted:
             return []
+        if receiver is not None and any(part is not receiver and id(part) in wanted for part in ast.walk(receiver)):
+            return None  # `run[next_key()].append(x)`
         last = max(index for index, expr in enumerate(evaluated) if id(expr) in wanted)
         bound = []
         for expr in evaluated[: last + 1]:

@@ -12,6 +12,8 @@ from instrument.plan.guards import flag_off_by_default
 from instrument.plan.mirror import walrus_allowed
 
 if TYPE_CHECKING:
+    from instrument.plan.context import Context
+    from instrument.plan.emission import Tracker
     from instrument.plan.mirror import Mirror
     from instrument.repo.names import Module
 
@@ -66,45 +68,44 @@ def settled(mirror: Mirror, call: ast.Call) -> ast.stmt:
 
     `wandb.init(); wandb.config.update(args); wandb.run.name = "x"` opens Probe's run with all of that.
     """
-    return settling(mirror, call)[-1]
+    return settling(mirror.context, mirror.tracker, mirror.module, call)[-1]
 
 
-def settling(mirror: Mirror, call: ast.Call) -> list[ast.stmt]:
+def settling(context: Context, tracker: Tracker, module: Module, call: ast.Call) -> list[ast.stmt]:
     """The statements that open a run together, that of the call first."""
-    module = mirror.module
     stmt = module.statement(call)
-    if module.parent(call) is not stmt or not mirror.tracker.settles:
+    if module.parent(call) is not stmt or not tracker.settles:
         return [stmt]
     block, index = module.block(stmt)
     last = index
     for position in range(index + 1, len(block)):
-        if _settles(mirror, block[position]):
+        if _settles(context, tracker, module, block[position]):
             last = position
-        elif not _passed_over(mirror, block[position]):
+        elif not _passed_over(context, tracker, module, block[position]):
             break
     return block[index : last + 1]
 
 
-def _settles(mirror: Mirror, stmt: ast.stmt) -> bool:
-    program, module = mirror.context.program, mirror.module
-    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
-        return bool(program.resolve(module, stmt.value.func) & mirror.tracker.settles)
+def _settles(context: Context, tracker: Tracker, module: Module, stmt: ast.stmt) -> bool:
+    if isinstance(stmt, (ast.Expr, ast.Assign)) and isinstance(stmt.value, ast.Call):
+        if context.program.resolve(module, stmt.value.func) & tracker.settles:
+            return True
     if not isinstance(stmt, ast.Assign) or len(stmt.targets) != 1:
         return False
     target = stmt.targets[0]
     if not isinstance(target, (ast.Attribute, ast.Subscript)):
         return False
-    owners = program.resolve(module, target.value)
+    owners = context.program.resolve(module, target.value)
     names = owners if isinstance(target, ast.Subscript) else owners | {f"{owner}.{target.attr}" for owner in owners}
-    return bool(names & mirror.tracker.settles)
+    return bool(names & tracker.settles)
 
 
-def _passed_over(mirror: Mirror, stmt: ast.stmt) -> bool:
+def _passed_over(context: Context, tracker: Tracker, module: Module, stmt: ast.stmt) -> bool:
     """What may stand between an opening and what completes it: `config = wandb.config`, `wandb.watch(model)`."""
     if isinstance(stmt, ast.Assign):
         return effect_free(stmt.value) and all(isinstance(target, ast.Name) for target in stmt.targets)
     if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
-        return bool(mirror.context.program.resolve(mirror.module, stmt.value.func) & mirror.tracker.leaves.keys())
+        return bool(context.program.resolve(module, stmt.value.func) & tracker.leaves.keys())
     return False
 
 

@@ -31,19 +31,24 @@ class ProbeCalls:
             if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == self.alias:
                 self.by_method.setdefault(func.attr, []).append(call)
 
-    def counterpart(self, node: ast.expr | ast.stmt, method: str) -> bool:
-        """Whether a tracker's call has its Probe counterpart near it, each counterpart counted once."""
+    def counterpart(self, node: ast.expr | ast.stmt, method: str, reach: int = NEAR) -> bool:
+        """Whether a tracker's call has its Probe counterpart near it, each counterpart counted once.
+
+        With a reach of 1 only what stands right beside it counts: those are told apart first.
+        """
         candidates = [c for c in self.by_method.get(method, []) if c not in self._used]
         if not candidates:
             return False
         stmt = self._module.statement(node)
-        near = self._near(stmt)
+        near = self._near(stmt, reach)
         for call in candidates:
             if any(call in near_nodes for near_nodes in near):
                 self._used.add(call)
                 return True
         if self._ours:
             return False  # an earlier apply, which writes them side by side
+        if reach < NEAR:
+            return False
         # Instrumented by hand in another way: as many counterparts in the function as there are calls in it.
         function = self._module.function(node)
         for call in candidates:
@@ -52,9 +57,9 @@ class ProbeCalls:
                 return True
         return False
 
-    def _near(self, stmt: ast.stmt) -> list[set[ast.AST]]:
+    def _near(self, stmt: ast.stmt, reach: int) -> list[set[ast.AST]]:
         block, index = self._module.block(stmt)
-        near = block[max(0, index - NEAR) : index + NEAR + 1]
+        near = block[max(0, index - reach) : index + reach + 1]
         ordered = sorted(near, key=lambda other: abs(block.index(other) - index))
         result = []
         for other in ordered:

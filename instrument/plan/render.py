@@ -1,8 +1,9 @@
 """The text of the module (or its inline form) that a plan puts into a repository, from the templates.
 
 A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's own steps) and `axes` (the x-axes that
-`define_metric` names); and one for each framework: `ray` (which worker records), `accelerate` (ProbeTracker),
-`huggingface` (ProbeCallback), `lightning` (ProbeLogger), `miles` (ProbeBackend and register).
+`define_metric` names); `series` (log_each, for trackers that count each metric by itself); and one for each framework:
+`ray` (which worker records), `accelerate` (ProbeTracker), `huggingface` (ProbeCallback), `lightning` (ProbeLogger),
+`miles` (ProbeBackend and register).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "core": (),
     "wandb": ("core",),
     "axes": ("core",),
+    "series": ("core",),
     "ray": ("core",),
     "secrets": ("core",),
     "adapter": ("core",),
@@ -91,6 +93,7 @@ def parts_of(text: str) -> set[str]:
         "core": "def log(metrics",
         "wandb": "_wandb_run",
         "axes": "_by_axis",
+        "series": "def log_each",
         "ray": "_first_worker",
         "secrets": "def _public",
         "adapter": "class _Tee",
