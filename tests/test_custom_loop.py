@@ -86,7 +86,9 @@ def test_plan(folder: Path, tmp_path: Path) -> None:
     assert all(edit.applicability == "review" and edit.reason for edit in own)
     said = [[note.code, note.path, note.line] for note in plan.notes if note.level in ("question", "refusal")]
     notes = folder / "notes.json"
-    assert [n for n in said if n[0] != "package-not-declared"] == (json.loads(notes.read_text()) if notes.exists() else [])
+    assert [n for n in said if n[0] != "package-not-declared"] == (
+        json.loads(notes.read_text()) if notes.exists() else []
+    )
     if folder in LEFT:
         assert own == []
         return
@@ -131,7 +133,13 @@ def test_other_ranks_open_nothing(tmp_path: Path) -> None:
         "PROBE_DOUBLE": str(tmp_path / "record"), "RANK": "1",
     }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "train_gpt.py"], cwd=root, env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "train_gpt.py"],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout == done.stderr == ""
     assert not (tmp_path / "record").exists()
@@ -142,7 +150,13 @@ def test_without_the_sdk_the_program_goes_on(tmp_path: Path) -> None:
     assert cases.instrument("apply", str(root), "--yes")[0] == 0
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(DOUBLES / "training")}
     done = subprocess.run(
-        [sys.executable, "-S", "trainer.py"], cwd=root, env=environment, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-S", "trainer.py"],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert "epoch 1 done" in done.stdout
     assert done.stderr.count("Probe is off") == 1

@@ -160,5 +160,3 @@ def test_the_setup_hook_reaches_installed_actors(tmp_path: Path) -> None:
     done = run(folder, code, name, str(tmp_path / "save"), "driver", RAY_AUTH_MODE="disabled")
     assert done.returncode == 0, done.stderr[-3000:]
     assert sorted(Queue.read(tmp_path / "save").points) == LOGGED
-
-

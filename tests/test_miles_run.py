@@ -180,7 +180,7 @@ def test_an_interface_that_grows(tmp_path: Path) -> None:
     grown = "    @abstractmethod\n    def flush(self): ...\n\n    def describe(self):\n        return 'x'\n"
     base.write_text(base.read_text().replace("\n\nclass Wandb", f"{grown}\n\nclass Wandb", 1))
     applied(folder)
-    code = ODD.replace('print("trained")', 'print([(b.flush(), b.describe()) for b in tracking._manager.backends])')
+    code = ODD.replace('print("trained")', "print([(b.flush(), b.describe()) for b in tracking._manager.backends])")
     done = run(folder, code, FORMS["fork_tracking"], str(tmp_path / "save"))
     assert done.stdout == "[(None, 'x')]\n", done.stderr
 

@@ -164,7 +164,9 @@ def test_a_step_that_is_nearly_an_integer(probe: Any, sdk: FakeSdk, step: Any, e
     assert got == ([] if expected is None else [("a", expected, 1.0)])
 
 
-@pytest.mark.parametrize("step", ["abc", math.nan, math.inf, 2**70, -(2**70), object(), [1], Angry()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "step", ["abc", math.nan, math.inf, 2**70, -(2**70), object(), [1], Angry()], ids=lambda s: type(s).__name__
+)
 def test_a_step_that_is_none_costs_its_row_and_no_other(
     probe: Any, sdk: FakeSdk, step: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,7 +198,9 @@ def test_a_tracker_s_mode_opens_nothing_that_the_person_did_not_want(
 
 def test_axes_put_metrics_at_the_last_value_of_theirs(sdk: FakeSdk) -> None:
     probe = load(["axes"])
-    probe.init(axes={"train/*": "train/gstep", "val/*": "val/epoch", "val/best": "train/gstep", "train/gstep": "train/gstep"})
+    probe.init(
+        axes={"train/*": "train/gstep", "val/*": "val/epoch", "val/best": "train/gstep", "train/gstep": "train/gstep"}
+    )
     probe.log({"train/loss": 1.0, "lr": 0.1})  # its axis has no value yet
     probe.log({"train/loss": 0.9, "train/gstep": 100, "lr": 0.1})
     probe.log({"val/acc": 0.5, "val/epoch": 1, "val/best": 0.5})
@@ -262,7 +266,9 @@ class Keyed:
 
 
 @pytest.mark.parametrize(
-    "config", [{"lr": 0.1}, argparse.Namespace(lr=0.1), Settings(), Plain(), Keyed(), UserDict(lr=0.1)], ids=lambda c: type(c).__name__
+    "config",
+    [{"lr": 0.1}, argparse.Namespace(lr=0.1), Settings(), Plain(), Keyed(), UserDict(lr=0.1)],
+    ids=lambda c: type(c).__name__,
 )
 def test_a_config_of_any_kind_becomes_a_mapping(probe: Any, sdk: FakeSdk, config: Any) -> None:
     probe.init(config=config)
@@ -334,7 +340,9 @@ def test_nothing_happens_without_a_run(probe: Any, sdk: FakeSdk, caplog: pytest.
 
 
 @pytest.mark.parametrize(
-    "trouble", [RuntimeError("no token"), SystemExit(2), GeneratorExit(), OSError("read-only")], ids=lambda e: type(e).__name__
+    "trouble",
+    [RuntimeError("no token"), SystemExit(2), GeneratorExit(), OSError("read-only")],
+    ids=lambda e: type(e).__name__,
 )
 def test_whatever_opening_raises_is_said_once(
     probe: Any, sdk: FakeSdk, trouble: BaseException, caplog: pytest.LogCaptureFixture
@@ -346,7 +354,10 @@ def test_whatever_opening_raises_is_said_once(
         probe.finish()
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert caplog.records[0].name == "probe_tracking"
-    assert f"Probe is off; training goes on without it ({type(trouble).__name__}: {trouble})" == caplog.records[0].getMessage()
+    assert (
+        f"Probe is off; training goes on without it ({type(trouble).__name__}: {trouble})"
+        == caplog.records[0].getMessage()
+    )
 
 
 def test_ctrl_c_while_opening_goes_through(probe: Any, sdk: FakeSdk) -> None:
@@ -356,7 +367,9 @@ def test_ctrl_c_while_opening_goes_through(probe: Any, sdk: FakeSdk) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [{}, {"init": lambda **_: None, "log": print}, {"active_run": 1}], ids=["empty", "init and log", "a number"]
+    "content",
+    [{}, {"init": lambda **_: None, "log": print}, {"active_run": 1}],
+    ids=["empty", "init and log", "a number"],
 )
 def test_a_module_of_the_repository_that_is_called_probe_is_not_the_sdk(
     probe: Any, monkeypatch: pytest.MonkeyPatch, content: dict[str, Any], caplog: pytest.LogCaptureFixture
@@ -452,7 +465,9 @@ def test_with_closes_and_lets_the_exception_through(probe: Any, sdk: FakeSdk) ->
     assert sdk.runs[1].status == "failed" and sdk.runs[1].points == [("a", 0, 1.0)]
 
 
-@pytest.mark.parametrize("trouble", [RuntimeError("x"), SystemExit(1), KeyboardInterrupt()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "trouble", [RuntimeError("x"), SystemExit(1), KeyboardInterrupt()], ids=lambda e: type(e).__name__
+)
 def test_the_thread_survives_what_the_sdk_raises(
     probe: Any, sdk: FakeSdk, trouble: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:

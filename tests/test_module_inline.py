@@ -95,7 +95,14 @@ def test_nothing_raises(sdk: LooseSdk, trouble: BaseException, caplog: pytest.Lo
     assert caplog.text.count("Probe is off") == 1
     sdk.trouble = None
     probe.init()
-    for metrics, step in ((None, None), ([], 1), ({"a": 10**400}, 1), ({"a": 1.0}, "abc"), ({"a": 1.0}, object()), (3, 2)):
+    for metrics, step in (
+        (None, None),
+        ([], 1),
+        ({"a": 10**400}, 1),
+        ({"a": 1.0}, "abc"),
+        ({"a": 1.0}, object()),
+        (3, 2),
+    ):
         probe.log(metrics, step=step)
     sdk.runs[-1].finish = lambda status: (_ for _ in ()).throw(RuntimeError("x"))  # type: ignore[method-assign]
     probe.finish()
@@ -139,7 +146,11 @@ def test_a_launcher_s_run_is_joined(sdk: LooseSdk, monkeypatch: pytest.MonkeyPat
 def test_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     base = type("Base", (), {})
     monkeypatch.setitem(sys.modules, "probe", None)
-    for name, content in (("transformers", "TrainerCallback"), ("pytorch_lightning", "x"), ("pytorch_lightning.loggers", "Logger")):
+    for name, content in (
+        ("transformers", "TrainerCallback"),
+        ("pytorch_lightning", "x"),
+        ("pytorch_lightning.loggers", "Logger"),
+    ):
         made = types.ModuleType(name)
         vars(made).update({content: base, "__path__": []})
         monkeypatch.setitem(sys.modules, name, made)

@@ -56,7 +56,9 @@ def test_all_parts_fit_in_one_module() -> None:
 def test_a_formatter_and_a_linter_find_nothing(parts: list[str], width: str) -> None:
     text = render.render_module(parts)
     ruff = [sys.executable, "-m", "ruff"]
-    done = subprocess.run([*ruff, "format", "--isolated", "--line-length", width, "-"], input=text, capture_output=True, text=True)
+    done = subprocess.run(
+        [*ruff, "format", "--isolated", "--line-length", width, "-"], input=text, capture_output=True, text=True
+    )
     if done.returncode:
         pytest.skip("ruff is not installed")
     assert done.stdout == text
@@ -73,7 +75,9 @@ def test_the_module_sets_what_sdk_py_says() -> None:
 
 
 def test_the_tracker_is_named_and_a_part_must_exist() -> None:
-    assert render.render_module(["core"], tracker="Weights & Biases").startswith('"""Sends what goes to Weights & Biases to')
+    assert render.render_module(["core"], tracker="Weights & Biases").startswith(
+        '"""Sends what goes to Weights & Biases to'
+    )
     assert render.render_module([]) == render.render_module(["core"])
     with pytest.raises(KeyError):
         render.render_module(["nonsense"])
@@ -151,13 +155,21 @@ def test_a_callback_that_does_nothing_stands_in(
     assert isinstance(made, TrainerCallback) and made.on_log() == "nothing"
     assert tracking.ProbeCallback is tracking.ProbeCallback
     assert type(pickle.loads(pickle.dumps(made))) is tracking.ProbeCallback
-    assert [record.getMessage().split(" (")[0] for record in caplog.records] == ["Probe is off; training goes on without it"]
+    assert [record.getMessage().split(" (")[0] for record in caplog.records] == [
+        "Probe is off; training goes on without it"
+    ]
 
 
 @pytest.mark.parametrize("package", ["lightning.pytorch", "pytorch_lightning"])
 def test_a_logger_that_does_nothing_stands_in(tracking: Any, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setitem(sys.modules, "probe", None)
-    for name in ("lightning", "lightning.pytorch", "lightning.pytorch.loggers", "pytorch_lightning", "pytorch_lightning.loggers"):
+    for name in (
+        "lightning",
+        "lightning.pytorch",
+        "lightning.pytorch.loggers",
+        "pytorch_lightning",
+        "pytorch_lightning.loggers",
+    ):
         monkeypatch.setitem(sys.modules, name, None)
         if name.split(".")[0] == package.split(".")[0]:
             module(monkeypatch, name, __path__=[], Logger=Logger)
@@ -201,7 +213,9 @@ def test_a_tracker_for_accelerate(tracking: Any, monkeypatch: pytest.MonkeyPatch
     assert run.points == [("loss", 0, 1.0), ("loss", 1, 1.0), ("loss", 2, 1.0), ("acc", 2, 0.5), ("acc", 3, 0.6)]
 
 
-def test_a_tracker_opens_with_its_first_row_and_again_after_its_end(tracking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tracker_opens_with_its_first_row_and_again_after_its_end(
+    tracking: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accelerate(monkeypatch)
     fake = FakeSdk()
     monkeypatch.setitem(sys.modules, "probe", fake)
@@ -215,7 +229,9 @@ def test_a_tracker_opens_with_its_first_row_and_again_after_its_end(tracking: An
     assert [run.points for run in fake.runs] == [[("a", 7, 1.0)], [("a", 7, 2.0)]]
 
 
-def test_a_tracker_is_quiet_on_other_processes_and_without_the_sdk(tracking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tracker_is_quiet_on_other_processes_and_without_the_sdk(
+    tracking: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accelerate(monkeypatch, main=False)
     fake = FakeSdk()
     monkeypatch.setitem(sys.modules, "probe", fake)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.module_lab import Lab
 
-SDK = '''
+SDK = """
 import atexit, json, os
 
 class Run:
@@ -45,7 +45,7 @@ def finish(status="completed"):
     global current
     run, current = current, None
     run.finish(status)
-'''
+"""
 SCRIPT = """
 import os, sys, multiprocessing
 import probe_tracking as probe

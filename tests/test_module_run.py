@@ -131,7 +131,11 @@ def child():
 def test_a_forked_child_logs_into_the_run_and_leaves_it_open(lab: Lab, way: str) -> None:
     done = lab.run(FORK + way + "\nprobe.log({'parent': 2.0}, step=2000)\n")
     assert done.code == 0, done.err
-    points = [("parent", step, 1.0) for step in range(40)] + [("parent", 2000, 2.0), ("child", 1000, 1.0), ("child", 1001, 2.0)]
+    points = [("parent", step, 1.0) for step in range(40)] + [
+        ("parent", 2000, 2.0),
+        ("child", 1000, 1.0),
+        ("child", 1001, 2.0),
+    ]
     assert sorted(done.run.points) == sorted(points)
     assert done.run.status == "completed" and not done.said
 
@@ -245,9 +249,16 @@ def test_a_terminal_without_a_token_opens_no_login(lab: Lab) -> None:
     pexpect = pytest.importorskip("pexpect")
     lab.write("train.py", SHORT)
     (lab.folder / "home").mkdir()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(lab.folder / "home"), "PROBE_BASE_URL": closed_port(), "TERM": "xterm"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(lab.folder / "home"),
+        "PROBE_BASE_URL": closed_port(),
+        "TERM": "xterm",
+    }
     start = time.monotonic()
-    child = pexpect.spawn(sys.executable, ["train.py"], cwd=str(lab.folder), env=environment, timeout=50, encoding="utf-8")
+    child = pexpect.spawn(
+        sys.executable, ["train.py"], cwd=str(lab.folder), env=environment, timeout=50, encoding="utf-8"
+    )
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0 and time.monotonic() - start < 45

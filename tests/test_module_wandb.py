@@ -86,7 +86,9 @@ def wandb_points(folder: Path) -> set[tuple[str, int, float]]:
             for item in record.history.item:
                 key = item.key or ".".join(item.nested_key)
                 if not key.startswith("_"):
-                    points.update((name, record.history.step.num, x) for name, x in numbers(key, json.loads(item.value_json)))
+                    points.update(
+                        (name, record.history.step.num, x) for name, x in numbers(key, json.loads(item.value_json))
+                    )
     return points
 
 

@@ -64,7 +64,10 @@ def test_namespace_folders(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_runs_does_not_hide_the_package(tmp_path: Path) -> None:
-    files = {"wandb/run-1/files/code/train.py": "x = 1\n", "main.py": "import wandb\nfrom wandb import log\nwandb.log({})\nlog(1)\n"}
+    files = {
+        "wandb/run-1/files/code/train.py": "x = 1\n",
+        "main.py": "import wandb\nfrom wandb import log\nwandb.log({})\nlog(1)\n",
+    }
     assert "wandb.log" in several(tmp_path, files, "main.py", "wandb.log")
     assert several(tmp_path, files, "main.py", "log") == {"wandb.log"}
 
@@ -144,7 +147,9 @@ def test_errors_are_collected(tmp_path: Path) -> None:
 
 
 def test_scripts_without_a_suffix(tmp_path: Path) -> None:
-    prog = program(tmp_path, {"bin/train": "#!/usr/bin/env python3\nimport wandb\nwandb.log({})\n", "run.sh": "wandb\n"})
+    prog = program(
+        tmp_path, {"bin/train": "#!/usr/bin/env python3\nimport wandb\nwandb.log({})\n", "run.sh": "wandb\n"}
+    )
     (module,) = prog.modules(b"wandb")
     assert module.path == "bin/train"
     assert prog.resolve(module, module.calls()[0].func) == {"wandb.log"}
@@ -188,7 +193,10 @@ def test_call_sites(tmp_path: Path) -> None:
 
 
 def test_returns_and_elements(tmp_path: Path) -> None:
-    prog = program(tmp_path, {"main.py": "import wandb\ndef f():\n    if x:\n        return None\n    return wandb.init()\n[f()]\n"})
+    prog = program(
+        tmp_path,
+        {"main.py": "import wandb\ndef f():\n    if x:\n        return None\n    return wandb.init()\n[f()]\n"},
+    )
     module = prog.module("main.py")
     node = module.definition("f")
     assert isinstance(node, ast.FunctionDef)

@@ -179,19 +179,31 @@ def test_the_defaults_mean_what_they_are_set_for(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, value)
     assert config.init_timeout_seconds() == 10 and offline.fallback_enabled()
     assert '"PROBE_AUTO_SNAPSHOT", "1") != "0"' in source("sdk/client.py")
-    assert re.search(r'PROBE_AUTO_LOGIN.{0,40}"0"', source("sdk/client.py", "sdk/device.py", "sdk/config.py"), re.DOTALL)
+    assert re.search(
+        r'PROBE_AUTO_LOGIN.{0,40}"0"', source("sdk/client.py", "sdk/device.py", "sdk/config.py"), re.DOTALL
+    )
 
 
 # -- doors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "door", [sdk.HF_CALLBACK, sdk.LIGHTNING_LOGGER, sdk.MILES_BACKEND, sdk.MILES_REGISTER, sdk.MILES_PER_SAMPLE, sdk.WANDB_IMPORT]
+    "door",
+    [
+        sdk.HF_CALLBACK,
+        sdk.LIGHTNING_LOGGER,
+        sdk.MILES_BACKEND,
+        sdk.MILES_REGISTER,
+        sdk.MILES_PER_SAMPLE,
+        sdk.WANDB_IMPORT,
+    ],
 )
 def test_a_door_is_where_it_is_said_to_be(door: str) -> None:
     module, name = door.rsplit(".", 1)
     if module.startswith("probe.integrations") and "miles" not in module:  # imports a framework
-        assert re.search(rf"^class {name}\b", source(module.removeprefix("probe.").replace(".", "/") + ".py"), re.MULTILINE)
+        assert re.search(
+            rf"^class {name}\b", source(module.removeprefix("probe.").replace(".", "/") + ".py"), re.MULTILINE
+        )
     else:
         assert callable(getattr(importlib.import_module(module), name))
 
@@ -233,5 +245,7 @@ def test_the_offline_record_is_laid_out_as_it_is_read(opened: tuple[Lab, dict[st
 @pytest.mark.parametrize("ending", ["probe.finish()", ""], ids=["finish", "exit"])
 def test_an_offline_run_still_loses_a_row_that_is_held(tmp_path: Path, ending: str) -> None:
     lab = Lab(tmp_path)
-    done = lab.run(f"import probe\nprobe.init(capture_reads=False)\nprobe.log({{'a': 1.0}}, step=0, commit=False)\n{ending}\n")
+    done = lab.run(
+        f"import probe\nprobe.init(capture_reads=False)\nprobe.log({{'a': 1.0}}, step=0, commit=False)\n{ending}\n"
+    )
     assert done.run.points == [], "the module need no longer hold rows itself"

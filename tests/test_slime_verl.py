@@ -37,9 +37,7 @@ def test_the_verl_fork_sends_its_rows(tmp_path: Path) -> None:
     folder = applied(copied(ROOT / "verl" / "fork" / "before", tmp_path / "repo"))
     for end, code, status in (("", 0, "completed"), ("crash", 1, "failed")):
         outbox = tmp_path / (end or "ended")
-        done = run(
-            folder, (folder / "main.py").read_text(), end, PROBE_MODE="offline", PROBE_OUTBOX_DIR=str(outbox)
-        )
+        done = run(folder, (folder / "main.py").read_text(), end, PROBE_MODE="offline", PROBE_OUTBOX_DIR=str(outbox))
         assert done.returncode == code, done.stderr
         points, statuses, name = [], [], None
         for path in sorted(outbox.glob("offline/*/ops/*.json")):

@@ -101,6 +101,8 @@ def _select(ctx: Context) -> Selected:
         return chosen
     shared: list[tuple[str, DependencyKind, Source]] = []
     for path in ctx.repo.files:
+        if path.endswith(".py") and path not in targets and b"install" not in ctx.repo.read(path):
+            continue  # most of a repository: it installs nothing
         for kind in kinds():
             if not kind.matches(path) or (kind.alone and path not in targets):
                 continue

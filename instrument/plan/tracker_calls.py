@@ -137,6 +137,8 @@ class _Finder:
             last = target.value.attr if isinstance(target.value, ast.Attribute) else ""
             if last not in self._containers and not (self._run_items and not last):
                 continue
+            if last == "config" and not re.search(r"run|wandb|wb", module.code(target.value)):
+                continue  # `self.config["lr"] = ...` is in every trainer
             resolved = self._context.program.resolve(module, target.value)
             for name in sorted(resolved):
                 if name in self._tracker.items:
@@ -181,7 +183,9 @@ class _Finder:
         """Files that get the tracker's run, or one of its functions, from this one."""
         program, wanted = self._context.program, self._runs | self._tracker.emits.keys()
         for call in module.calls():
-            values = [v for v in (*call.args, *(k.value for k in call.keywords)) if isinstance(v, (ast.Name, ast.Attribute))]
+            values = [
+                v for v in (*call.args, *(k.value for k in call.keywords)) if isinstance(v, (ast.Name, ast.Attribute))
+            ]
             if not values:
                 continue
             # Most callees are foreign, which is quickly said; what each argument is takes longer.

@@ -169,9 +169,7 @@ class Containers:
         if box.kind in _LOOPED:
             return frozenset((Box(_LOOPED[box.kind], module, node),))
         if box.kind == "map":
-            return union(
-                self.program.called(module, node, function) for function in ordered(self.first(module, node))
-            )
+            return union(self.program.called(module, node, function) for function in ordered(self.first(module, node)))
         if box.kind in ("pair", "counted", "row"):
             return self._call_item(module, node, box, None)
         return EMPTY

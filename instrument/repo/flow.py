@@ -374,6 +374,7 @@ class Flow:
                     stack.append((other, candidate))
         return [(owner, current) for current, owner in found.items()]
 
+
 #: Of those, the ones that take the arguments in a tuple.
 _PACKING = frozenset("Thread Process spawn start_processes apply_async notebook_launcher".split())
 

@@ -38,7 +38,7 @@ from instrument.repo.values import REPO, Values, settled
 __all__ = ["Module", "Program"]
 
 #: Files that are parsed to find the uses of one name.
-_MAX_MENTIONS = 12
+_MAX_MENTIONS = 6
 _STAR = re.compile(rb"import\s*\(?\s*\*")
 
 

@@ -281,9 +281,7 @@ class Walker:
             if named is not None:
                 self.index.classes_by_base[named].append(node)
         self.push([*node.body], node, inner)
-        self.push(
-            [*node.decorator_list, *getattr(node, "type_params", ()), *node.bases, *node.keywords], node, scope
-        )
+        self.push([*node.decorator_list, *getattr(node, "type_params", ()), *node.bases, *node.keywords], node, scope)
         return True
 
     def comprehension(self, node: Comprehension, scope: Scope) -> bool:

@@ -39,7 +39,9 @@ _NOT_HF = re.compile(
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
-    for module in context.modules(b"Trainer", also=(b"transformers", b"trl", b"setfit", b"unsloth", b"sentence_transformers")):
+    for module in context.modules(
+        b"Trainer", also=(b"transformers", b"trl", b"setfit", b"unsloth", b"sentence_transformers")
+    ):
         for call in class_calls(module):
             names = context.program.resolve(module, call.func)
             if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):
@@ -47,6 +49,8 @@ def plan(context: Context) -> None:
 
 
 def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str]) -> None:
+    if context.claimed(module.path, module.start(call)) is not None:
+        return  # a trainer framework's own, whose rows it sends itself
     context.found("trl" if any(n.removeprefix("repo:").startswith("trl.") for n in names) else NAME)
     site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)", strategy="register")
     if _has_callback(context, module, call):

@@ -222,6 +222,4 @@ def _insert(context: Context, module: Module, point: Insertion, reason: str) -> 
     context.edit(module.path, point.offset, point.offset, point.text, reason=reason, rule=NAME)
 
 
-RULE = Rule(
-    name=NAME, title="Miles", needles=(b"init_tracking", b"tracking_utils"), plan=plan, order=100
-)
+RULE = Rule(name=NAME, title="Miles", needles=(b"init_tracking", b"tracking_utils"), plan=plan, order=100)

@@ -2,8 +2,8 @@
 
 Read at v0.3.0, v0.5.0, v0.7.0 and 7ea279ab (2026-08-22), `nemo_rl/utils/logger.py`. As a fork the class sends Probe
 what it hands on, without a key in the config (every recipe would need it, a unit test checks it) or an entry in the
-list (unit tests count it). Code that only imports NeMo RL adds a logger to the one that `setup` returns. `ray/*` stands at
-seconds since the start.
+list (unit tests count it). Code that only imports NeMo RL adds a logger to the one that `setup` returns. `ray/*` stands
+at seconds since the start.
 """
 
 from __future__ import annotations

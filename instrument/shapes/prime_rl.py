@@ -108,8 +108,8 @@ def _ask(context: Context, module: Module, setup: ast.FunctionDef) -> bool:
     site = context.site(NAME, "registry", module, setup, "setup_monitor", outcome="left")
     site.why = "its W&B monitor, which knows its rank, is mirrored"
     context.note(
-        "info", "follows-wandb", "each monitor knows its rank by itself: Probe follows the W&B monitor, and is off where "
-        "that is off", path=module.path, line=setup.lineno,
+        "info", "follows-wandb", "each monitor knows its rank by itself: Probe follows the W&B monitor, and is off "
+        "where that is off", path=module.path, line=setup.lineno,
     )  # fmt: skip
     return False
 

@@ -289,7 +289,8 @@ def _makes(value: ast.expr) -> bool:
             return _makes(value.func.value)
         last = name_of(value.func) if not isinstance(value.func, ast.Attribute) else value.func.attr
         return last[:1].isupper() or bool(
-            {"zeros", "ones", "randn", "rand", "normal", "uniform", "random", "empty", "init", "build", "make", "create", "get", "clone", "deepcopy", "model"}
+            {"zeros", "ones", "randn", "rand", "normal", "uniform", "random", "empty", "init", "build", "make", "create",
+             "get", "clone", "deepcopy", "model"}
             & set(tokens(last))
         )  # fmt: skip
     return (

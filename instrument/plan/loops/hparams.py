@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Settings that are written out one by one; more of them would be longer than the loop.
 MOST = 12
 _SETTING = re.compile(
-    r"(?:\w*_)?(?:lr|learning_rate|epochs?|n_epochs|batch_?size|bs|steps|iters?|iterations|episodes|seed|gamma|alpha|beta\d?|eps|epsilon|"
+    r"(?:\w*_)?(?:lr|lr_\w+|learning_rate|epochs?|n_epochs|batch_?size|bs|steps|iters?|iterations|episodes|seed|gamma|alpha|beta\d?|eps|epsilon|"
     r"momentum|dropout|hidden|hidden_(?:dim|size|units)|dim|n_?(?:layers?|heads?|hidden|embd)|layers|heads|width|depth|"
     r"weight_decay|wd|warmup\w*|block_size|seq_len|max_len\w*|vocab_size|embed\w*|optimi[sz]er|lambda|lam|tau|temperature|"
     r"clip|grad_clip|num_\w+|n_\w+|max_\w+|model_name|arch|dataset|buffer_size|update_every|decay|rate)",
@@ -128,8 +128,13 @@ def _bound_settings(run: Run) -> list[str]:
 
 
 def bound_before(run: Run) -> list[ast.Assign | ast.AnnAssign]:
-    """Assignments that have surely been made when the run begins: above it in its own block and those around it, and at
-    module level above its function."""
+    """Assignments that have surely been made when the run begins."""
+    return [s for s in done_before(run) if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None]
+
+
+def done_before(run: Run) -> list[ast.stmt]:
+    """Statements that have surely been executed when the run begins: above it in its own block and those around it, and
+    at module level above its function."""
     module, unit = run.module, run.unit
     found: list[ast.stmt] = []
     stmt: ast.AST | None = run.anchor
@@ -137,20 +142,27 @@ def bound_before(run: Run) -> list[ast.Assign | ast.AnnAssign]:
         block, index = module.block(stmt)
         found = [*block[:index], *found]
         stmt = module.parent(stmt)
-    if unit.name:
-        found = [*(s for s in module.tree.body if s.lineno < unit.node.lineno), *found]  # type: ignore[union-attr]
-    return [s for s in found if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None]
+    if not isinstance(unit.node, ast.Module):
+        found = [*(s for s in module.tree.body if s.lineno < unit.node.lineno), *found]
+    return found
 
 
 def is_bound(run: Run, name: str) -> bool:
     """Whether a name surely has a value when the run begins."""
-    if name in run.unit.parameters:
-        return True
-    for stmt in bound_before(run):
-        for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
-            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-            if any(isinstance(part, ast.Name) and part.id == name for part in parts):
-                return True
+    return name in run.unit.parameters or any(_binds(stmt, name) for stmt in done_before(run))
+
+
+def _binds(stmt: ast.stmt, name: str) -> bool:
+    """Whether a statement surely binds a name: an assignment, or every branch of an `if`."""
+    if isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+        targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target] if stmt.value is not None else []
+        parts = [e for t in targets for e in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
+        return any(isinstance(part, ast.Name) and part.id == name for part in parts)
+    if isinstance(stmt, ast.If):
+        return all(any(_binds(inner, name) for inner in branch) for branch in (stmt.body, stmt.orelse))
+    if isinstance(stmt, (ast.With, ast.AsyncWith)):
+        named = [item.optional_vars for item in stmt.items]
+        return any(isinstance(n, ast.Name) and n.id == name for n in named) or any(_binds(s, name) for s in stmt.body)
     return False
 
 

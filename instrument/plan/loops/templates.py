@@ -94,7 +94,7 @@ def _percent(left: ast.expr, right: ast.expr) -> list[Part] | None:
         return None
     named: dict[str, ast.expr] = {}
     if isinstance(right, ast.Dict):
-        named = {k.value: v for k, v in zip(right.keys, right.values) if isinstance(k, ast.Constant)}
+        named = {str(k.value): v for k, v in zip(right.keys, right.values) if isinstance(k, ast.Constant)}
     return percent_parts(left.value, right.elts if isinstance(right, ast.Tuple) else [right], named)
 
 

@@ -224,7 +224,7 @@ def in_row(module: Module, pairs: list[tuple[str, ast.expr]], counters: set[str]
     """The metrics of a row that is written out, `{"loss": loss}` or `loss=loss`."""
     from instrument.plan.loops.templates import parts_of
 
-    found = []
+    found: list[Value] = []
     for key, node in pairs:
         parts = parts_of(module, node) if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) else None
         holes = [part for part in parts or () if isinstance(part, Hole)]

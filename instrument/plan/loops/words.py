@@ -16,7 +16,7 @@ METRICS = SURE | frozenset(
     "temperature tokens_per_sec tok_per_sec metric".split()
 )  # fmt: skip
 _COUNTERS = re.compile(
-    r"(?:i|j|k|n|t|ep|it|idx|ii|epochs?|steps?|iters?|iterations?|index|batch|batches|episodes?|rounds?|updates?|frames?|"
+    r"(?:i|j|k|n|t|t[0-9]|tic|toc|dt|ep|it|idx|ii|epochs?|steps?|iters?|iterations?|index|batch|batches|episodes?|rounds?|updates?|frames?|"
     r"folds?|trials?|seeds?|rank|ranks|world_size|device|size|len|length|count|total|nb|percent|percentage|progress|"
     r"eta|time|elapsed|remaining|duration|seconds|secs|start|end|now|date|timestamp|"
     r"(?:num|n|max|total|cur|current|global|local|start|last|this|nb|log|print|eval|save)_?"
@@ -76,12 +76,14 @@ def key_of(label: str, line: str = "", *, unit: bool = False) -> str:
     text = (
         re.sub(r"^(?:[A-Za-z]{1,4}|%)(?=[\s,;|)\]/]|$)", "", label) if unit else label
     )  # the unit of what came before
+    if unit and not tokens(re.split(r"[,;|\n\t]", text)[-1]):
+        return ""  # "{dt:.2f} ms | {rate:.0f} tok/s": what stands there is about the number before
     for pattern, replacement in _RATES:
         text = pattern.sub(replacement, text)
     segment = next((s for s in reversed(re.split(r"[,;|\n\t\r\[\]{}]|\s-+\s|[-=]+>|\s{3,}", text)) if tokens(s)), "")
     # "Test set: Average loss:" — what stands before a colon is what the line is about.
     parts = [part for part in re.split(r"[:=]", segment) if tokens(part)]
-    words = [w for w in re.findall(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*", parts[-1].replace("'", ""))] if parts else []
+    words = re.findall(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*", parts[-1].replace("'", "")) if parts else []
     while words and words[0].lower() in _SMALL:
         words.pop(0)
     while words and words[-1].lower() in _SMALL:
