@@ -64,7 +64,7 @@ def _wire(context: Context, layer: Layer) -> None:
 
     def fill(wiring: Wiring) -> None:
         alias = context.tracking.alias(module, "core")
-        line = opening(context, alias, "args.output_dir", "args")
+        line = opening(context, alias, "args.wandb_exp_name", "args")
         lines = ["if is_last_rank():", f"    {line}"]
         wiring.put(place.after(module, loop, lines), "open Probe's run on the rank that logs")
         needed = f"from {imported.module}.utils import rewrite_logs"

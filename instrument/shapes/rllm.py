@@ -47,6 +47,7 @@ def _ask_about_trainers(context: Context) -> None:
                 continue
             names = context.program.resolve(module, func)
             if any(name.startswith("rllm.") for name in names):
+                context.found(NAME, "imported")
                 site = context.site(NAME, "build", module, call, f"{last}(...)", outcome="asked")
                 site.why = "its metrics go to the Tracking of the installed rllm, which this repository can't edit"
                 context.note(

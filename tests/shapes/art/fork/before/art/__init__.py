@@ -1,0 +1,1 @@
+from art.model import Model

@@ -1,0 +1,3 @@
+from .wandb import WandbCallback
+
+megatron_callbacks_map = {'wandb': WandbCallback}

@@ -1,0 +1,4 @@
+class Monitor:
+    async def log(self, data, step, kind, subset):
+        if isinstance(data, dict):
+            await self.log_metrics(data, step)
