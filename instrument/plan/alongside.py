@@ -7,6 +7,7 @@ and writes the edits. The same guard, the same process, each expression evaluate
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
@@ -16,10 +17,12 @@ from instrument.plan.mirror import Mirror
 from instrument.plan.opening import open_beside, settling
 from instrument.plan.probe_calls import ProbeCalls
 from instrument.plan.tracker_calls import Calls, bound_in_part, find_calls
+from instrument.plan.twice import remember, row_of, sent_anywhere, sent_before
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.plan.model import Site
+    from instrument.repo.names import Module
 
 
 def plan_tracker(context: Context, tracker: Tracker) -> None:
@@ -63,11 +66,6 @@ def _mirror(context: Context, tracker: Tracker, calls: Calls) -> Mirror | None:
     if shadow is not None:
         _refuse_shadowed(context, tracker, calls, shadow)
         return None
-    reason = tracker.yields(context, module)
-    if reason is not None:
-        for call in [*(c for c, _ in calls.opens), *(c for c, _ in calls.emits), *calls.unsure]:
-            context.site(tracker.name, "emit", module, call, module.code(call.func), outcome="left", why=reason)
-        return None
     return Mirror(context, tracker, module, sorted(tracker.packages)[0], ProbeCalls(context, module))
 
 
@@ -106,12 +104,12 @@ def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
     context, module, tracker = mirror.context, mirror.module, mirror.tracker
     found: list[tuple[ast.Call | ast.Assign, Emission | Left | Ask]] = []
     for call, name in calls.emits:
-        found.append((call, tracker.emits[name](context, module, call)))
+        found.append((call, _at_own_step(context, tracker, module, tracker.emits[name](context, module, call))))
     taken = {stmt for call, _ in calls.opens for stmt in settling(context, tracker, module, call)}
     for stmt, name in calls.items:
         read = tracker.items[name](context, module, stmt)
         if not (isinstance(read, Left) and stmt in taken and name in tracker.settles):
-            found.append((stmt, read))
+            found.append((stmt, _at_own_step(context, tracker, module, read)))
     several = "it may stand for other functions as well, which the tracker does not see"
     found += [(call, Ask(several, "several-functions")) for call in calls.unsure]
     found.sort(key=lambda pair: (isinstance(pair[1], Ask), module.start(pair[0])))
@@ -124,6 +122,21 @@ def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
             _emit(mirror, node, read, opened, done=id(node) in beside)
 
 
+def _at_own_step(
+    context: Context, tracker: Tracker, module: Module, read: Emission | Left | Ask
+) -> Emission | Left | Ask:
+    """Where W&B counts rows as well, another tracker's step is not held against W&B's count."""
+    if (
+        not isinstance(read, Emission)
+        or read.automatic
+        or "wandb" in tracker.parts
+        or "wandb" not in context.plan.shapes
+    ):
+        return read
+    stepped = ", step=" in read.text([module.code(used.expr) for used in read.uses])
+    return replace(read, method="log_each") if stepped and b"sync_tensorboard" not in module.source.data else read
+
+
 def _emit(
     mirror: Mirror, node: ast.Call | ast.Assign, read: Emission | Left | Ask, opened: bool, *, done: bool
 ) -> None:
@@ -133,9 +146,18 @@ def _emit(
     if isinstance(read, Left):
         site.outcome, site.why = "left", read.why
         return
+    row = row_of(tracker, module, node, read) if isinstance(read, Emission) else None
+    twice = None
+    if row is not None:
+        twice = sent_anywhere(context, row) if tracker.gives_way(module) else sent_before(context, row)
+    if twice is not None:
+        site.outcome, site.why = "left", twice
+        return
     methods = [read.method] if isinstance(read, Emission) else ["log", "log_each"]
     if done or any(mirror.existing.counterpart(node, method) for method in methods):
         site.outcome, site.why = "already", "probe.log stands beside it"
+        if row is not None:
+            remember(context, row)
         return
     if isinstance(read, Ask):
         mirror.ask(site, read.code, f"{what}: {read.why}; Probe does not get these metrics")
@@ -150,6 +172,8 @@ def _emit(
         )  # fmt: skip
         return
     if mirror.log(node, read):
+        if row is not None:
+            remember(context, row)
         site.outcome = "covered"
         site.why = "probe.log gets the same values at the same step"
     else:

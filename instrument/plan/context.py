@@ -13,6 +13,7 @@ from instrument.plan.model import Note, Outcome, Plan, Site, SiteKind
 from instrument.plan.tracking_module import TrackingModule
 
 if TYPE_CHECKING:
+    from instrument.plan.twice import Row
     from instrument.repo.names import Module, Program
     from instrument.repo.scan import Repository
 
@@ -49,6 +50,8 @@ class Context:
         self.tracking = TrackingModule(self)
         #: Spans (path, start, end) whose emission already reaches Probe by another door, so that it is not sent twice.
         self._claimed: dict[tuple[str, int], str] = {}
+        #: By file, the rows that trackers send and that Probe gets beside them (see `twice.py`).
+        self.sent: dict[str, list[Row]] = {}
         #: A shape opened runs by a registered callback or logger: emissions with a step join that run.
         self.opened_elsewhere = False
 

@@ -92,10 +92,8 @@ class Tracker:
     parts: tuple[str, ...] = ("core",)
     #: Whether a closing call's first argument is an exit code (`wandb.finish(1)`); else only `exit_code=` is one.
     closes_with_code: bool = True
-    #: Trackers with a lower rank win where two of them are sent the same metrics.
-    rank: int = 50
-    #: Says, before anything is edited, whether this tracker is to be left to another one (with the reason).
-    yields: Callable[[Context, Module], str | None] = lambda ctx, module: None
+    #: Whether it is left to any other tracker of its file, unless its keys are seen to be its own.
+    gives_way: Callable[[Module], bool] = lambda module: False
 
 
 def terminals(tracker: Tracker) -> frozenset[str]:

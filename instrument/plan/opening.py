@@ -10,6 +10,7 @@ from instrument.plan.bind import effect_free, fresh_name, moved_text, repeatable
 from instrument.plan.emission import Opening
 from instrument.plan.guards import flag_off_by_default
 from instrument.plan.mirror import walrus_allowed
+from instrument.plan.twice import dominates, exclusive
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -31,7 +32,11 @@ def open_beside(mirror: Mirror, call: ast.Call, opening: Opening) -> None:
     if mirror.existing.counterpart(call, "init") or mirror.existing.counterpart(settled(mirror, call), "init"):
         site.outcome, site.why = "already", "probe.init stands beside it"
         return
-    if _written(mirror, call, opening):
+    other = _opened_by_another(mirror, call)
+    if other == "always":
+        site.outcome, site.why = "left", "the run is opened beside another tracker's, just before"
+        return
+    if _written(mirror, call, opening, unless_open=other == "perhaps"):
         site.outcome, site.why = "covered", "probe.init opens a run where the tracker opens one"
         flag = flag_off_by_default(module, call)
         if flag is not None:
@@ -109,7 +114,21 @@ def _passed_over(context: Context, tracker: Tracker, module: Module, stmt: ast.s
     return False
 
 
-def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
+def _opened_by_another(mirror: Mirror, call: ast.Call) -> str:
+    """Whether another tracker's opening in this file has opened the run when this one runs: always, perhaps or never."""
+    found = "never"
+    for site in mirror.context.plan.sites:
+        opened = site.kind == "open" and site.outcome in ("covered", "already") and site.path == mirror.module.path
+        if not opened or site.rule == mirror.tracker.name or site.node is None:
+            continue
+        if dominates(mirror.module, site.node, call):
+            return "always"
+        if not exclusive(mirror.module, site.node, call):
+            found = "perhaps"
+    return found
+
+
+def _written(mirror: Mirror, call: ast.Call, opening: Opening, *, unless_open: bool = False) -> bool:
     module = mirror.module
     parent, stmt = module.parent(call), module.statement(call)
     if isinstance(parent, ast.withitem) and isinstance(stmt, ast.With):
@@ -119,7 +138,12 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
     ambient = opening.ambient(module, call)
     if parent is stmt and isinstance(stmt, (ast.Assign, ast.AnnAssign)):
         handle = _target(mirror, stmt) if opening.gives_handle else None
-        point = _below(module, settled(mirror, call), _init(mirror, call, opening, handle or ambient))
+        point = _below(
+            module,
+            settled(mirror, call),
+            _init(mirror, call, opening, handle or ambient),
+            f"{mirror.alias}.active_run() is None" if unless_open else "",
+        )
         if point is not None:
             mirror.insert(point, _REASON)
             return True
@@ -131,7 +155,12 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
         and not displayed
         and (ambient is not None or not opening.gives_handle)
     ):
-        point = _below(module, settled(mirror, call), _init(mirror, call, opening, ambient))
+        point = _below(
+            module,
+            settled(mirror, call),
+            _init(mirror, call, opening, ambient),
+            f"{mirror.alias}.active_run() is None" if unless_open else "",
+        )
         if point is not None:
             mirror.insert(point, _REASON)
             return True
@@ -188,8 +217,12 @@ def _as_expression(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
     return True
 
 
-def _below(module: Module, stmt: ast.stmt, call: str) -> place.Insertion | None:
+def _below(module: Module, stmt: ast.stmt, call: str, condition: str = "") -> place.Insertion | None:
     """Below a statement; at the end of a notebook cell with a `;`, so that the cell does not show the run."""
+    if condition:
+        point = place.after(module, stmt, [f"if {condition}:", f"    {call}"])
+        if point is not None:
+            return point
     point = place.after(module, stmt, [call])
     shows_last = getattr(module.source, "shows_last", None)
     if point is not None and shows_last and stmt in module.tree.body and shows_last(point.offset):

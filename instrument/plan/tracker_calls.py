@@ -135,7 +135,7 @@ class _Finder:
             if not isinstance(target, (ast.Subscript, ast.Attribute)):
                 continue
             last = target.value.attr if isinstance(target.value, ast.Attribute) else ""
-            if last not in self._containers and not (self._run_items and not last):
+            if last not in self._containers and not (self._run_items and isinstance(target, ast.Subscript)):
                 continue
             if last == "config" and not re.search(r"run|wandb|wb", module.code(target.value)):
                 continue  # `self.config["lr"] = ...` is in every trainer

@@ -84,7 +84,6 @@ TRACKER = Tracker(
     emits={f"{module}.log": _row for module in MODULES},
     closes=frozenset(f"{module}.finish_tracking" for module in MODULES),
     closes_with_code=False,
-    rank=5,
 )
 
 RULE = Rule(name=NAME, title="slime", needles=(b"slime",), plan=partial(plan, tracker=TRACKER), order=110)

@@ -115,7 +115,6 @@ TRACKER = Tracker(
     leaves={f"{run}.{name}": why for run in RUNS for name, why in _LEFT.items()},
     items=dict.fromkeys(RUNS, _config),
     settles=frozenset({*RUNS, *(f"{run}.{name}" for run in RUNS for name in ("name", "description"))}),
-    rank=40,
 )
 
 RULE = Rule(name="aim", title="Aim", needles=TRACKER.needles, plan=partial(plan_tracker, tracker=TRACKER), order=260)

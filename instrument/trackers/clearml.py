@@ -91,7 +91,6 @@ TRACKER = Tracker(
         **{f"{task}.{name}": why for task in TASKS for name, why in _TASK_LEFT.items()},
     },
     settles=frozenset(f"{task}.connect" for task in TASKS),
-    rank=50,
 )  # fmt: skip
 
 RULE = Rule(

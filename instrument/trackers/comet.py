@@ -180,7 +180,6 @@ TRACKER = Tracker(
     closes_with_code=False,
     leaves={f"{run}.{name}": why for run in EXPERIMENTS for name, why in _LEFT.items()},
     settles=frozenset(f"{run}.{name}" for run in EXPERIMENTS for name in ("set_name", "log_parameters")),
-    rank=30,
 )
 
 RULE = Rule(

@@ -59,7 +59,6 @@ TRACKER = Tracker(
     closes_with_code=False,
     leaves={f"{run}.{name}": why for run in RUNS for name, why in _LEFT.items()},
     settles=frozenset(f"{run}.{name}" for run in RUNS for name in ("log_params", "log_param")),
-    rank=60,
 )
 
 RULE = Rule(

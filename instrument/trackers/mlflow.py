@@ -1,6 +1,6 @@
 """MLflow, fluent and by its client: start_run, log_metric, log_metrics, end_run.
 
-A call without a step records step 0 (mlflow 3.4). A run that only groups nested runs opens none at Probe.
+A call without a step records step 0 (mlflow 3.17). A run that only groups nested runs opens none at Probe.
 """
 
 from __future__ import annotations
@@ -83,13 +83,15 @@ TRACKER = Tracker(
         "mlflow.set_experiment": Opening(
             arguments=_arguments, ambient=lambda module, call: "", gives_handle=False, skip=_set_experiment
         ),
+        **{f"{c}.create_run": Opening(arguments=_arguments, ambient=lambda module, call: "") for c in CLIENTS},
     },
     emits={
         "mlflow.log_metric": scalar_call((0, ("key",)), (1, ("value",)), (2, ("step",))),
         "mlflow.log_metrics": mapping_call(0, ("metrics",), 1, missing_step="0", automatic=False),
         **{f"{c}.log_metric": scalar_call((1, ("key",)), (2, ("value",)), (4, ("step",))) for c in CLIENTS},
     },
-    closes=frozenset({"mlflow.end_run"}),
+    closes=frozenset({"mlflow.end_run", *(f"{c}.set_terminated" for c in CLIENTS)}),
+    closes_with_code=False,
     leaves={
         **{f"mlflow.{name}": "artifacts stay with MLflow" for name in ("log_artifact", "log_artifacts", "log_figure",
            "log_image", "log_table", "log_dict", "log_text", "log_model")},
@@ -98,7 +100,6 @@ TRACKER = Tracker(
         "mlflow.autolog": "autologged metrics are MLflow's own; instrument the framework that they come from",
         **{f"{c}.log_batch": "a batch of entities: mirror it by hand" for c in CLIENTS},
     },
-    rank=20,
 )  # fmt: skip
 
 RULE = Rule(

@@ -206,7 +206,6 @@ TRACKER = Tracker(
     },
     items=dict.fromkeys((*RUNS, *(run + "[]" for run in RUNS)), _assigned),
     settles=frozenset(RUNS),
-    rank=40,
 )  # fmt: skip
 
 RULE = Rule(

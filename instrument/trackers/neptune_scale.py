@@ -46,7 +46,6 @@ TRACKER = Tracker(
     closes_with_code=False,
     leaves={f"{run}.{name}": why for run in RUNS for name, why in _LEFT.items()},
     settles=frozenset(f"{run}.log_configs" for run in RUNS),
-    rank=50,
 )
 
 RULE = Rule(

@@ -28,6 +28,37 @@ WRITERS = (
 )  # fmt: skip
 
 
+_read_scalar = scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_step",)))
+
+
+def _scalar(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+    """`add_scalar(tag, value, step)`; asks where a second writer has a metric of the same name in the same run."""
+    tag, func = argument(call, 0, "tag"), call.func
+    if isinstance(tag, ast.Constant) and isinstance(func, ast.Attribute):
+        for other in module.calls():
+            if module.start(other) >= module.start(call):
+                break
+            same = isinstance(other.func, ast.Attribute) and other.func.attr == "add_scalar"
+            theirs = argument(other, 0, "tag") if same else None
+            if (
+                not isinstance(theirs, ast.Constant)
+                or theirs.value != tag.value
+                or not isinstance(other.func, ast.Attribute)
+            ):
+                continue
+            if module.code(other.func.value) != module.code(func.value) and _two_writers(context, module):
+                return Ask(
+                    f'another writer of this file has "{tag.value!s}" too, and Probe has one run for both',
+                    "second-writer",
+                )
+    return _read_scalar(context, module, call)
+
+
+def _two_writers(context: Context, module: Module) -> bool:
+    """Whether a writer was left because another one opens the run (`_skip` has said so)."""
+    return any(note.code == "second-writer" and note.path == module.path for note in context.plan.notes)
+
+
 def _scalars(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
     """`add_scalars(main_tag, {tag: value}, step)`: TensorBoard shows them as main_tag/tag."""
     main, values = argument(call, 0, "main_tag"), argument(call, 1, "tag_scalar_dict")
@@ -76,15 +107,9 @@ def _target(module: Module, call: ast.Call) -> str | None:
     return module.code(stmt.targets[0]) if isinstance(stmt, ast.Assign) else None
 
 
-def _yields(context: Context, module: Module) -> str | None:
-    """Metrics that the file also sends to another tracker are not sent to Probe twice."""
-    if b"sync_tensorboard" in module.source.data:
-        return None
-    for site in context.plan.sites:
-        mirrored = site.kind == "emit" and site.outcome in ("covered", "already")
-        if mirrored and site.path == module.path and site.rule != "tensorboard":
-            return f"the file sends its metrics to {site.rule} too, and that is mirrored"
-    return None
+def _gives_way(module: Module) -> bool:
+    """Not where W&B shows the writer's scalars: then there is nothing that is sent twice."""
+    return b"sync_tensorboard" not in module.source.data
 
 
 _OTHERS = {
@@ -112,16 +137,12 @@ TRACKER = Tracker(
         for name in WRITERS
     },
     emits={
-        **{
-            f"{w}().add_scalar": scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_step",)))
-            for w in WRITERS
-        },
+        **{f"{w}().add_scalar": _scalar for w in WRITERS},
         **{f"{w}().add_scalars": _scalars for w in WRITERS},
     },
     closes=frozenset(f"{w}().close" for w in WRITERS),
     leaves={f"{w}().{name}": why for w in WRITERS for name, why in _OTHERS.items()},
-    rank=90,
-    yields=_yields,
+    gives_way=_gives_way,
 )
 
 RULE = Rule(

@@ -204,7 +204,6 @@ TRACKER = Tracker(
     settles=frozenset(
         f"{root}.{name}" for root in _ROOTS for name in ("config", "config.update", "name", "notes", "tags")
     ),
-    rank=10,
 )
 
 RULE = Rule(name="wandb", title="W&B", needles=TRACKER.needles, plan=partial(plan_tracker, tracker=TRACKER), order=200)

@@ -3,6 +3,7 @@
 A text file holds programs, each below a line `=== name`, words after it saying what is expected beyond equality:
 
     asked       the plan asks or says about at least one place; Probe may get less than the tracker
+    two         two trackers are sent the same: Probe has one run, with every point of it from one of them, none twice
     left        the plan leaves the tracker's calls alone: Probe gets nothing
     KEY=VALUE   an environment variable
 
@@ -26,6 +27,8 @@ from instrument.plan.planner import make_plan
 from instrument.repo.scan import Repository
 
 HERE = Path(__file__).parent
+#: Keys that are made while a program runs: beside another tracker they are not known to be new.
+_NOT_SEEN = {"x0", "x1", "x2"}
 DOUBLES = HERE / "doubles"
 
 
@@ -137,6 +140,12 @@ def faults(item: Instrumented) -> list[str]:
     if "left" in words:
         if ours:
             wrong.append(f"Probe got {ours}")
+    elif "two" in words:
+        keys = [sorted({p[0] for p in run}) for run in ours]
+        if len(keys) != 1 or keys[0] != sorted({p[0] for run in theirs for p in run} - _NOT_SEEN):
+            wrong.append(f"Probe has {ours}")
+        if any(p not in {q for run in theirs for q in run} for run in ours for p in run):
+            wrong.append(f"Probe got points that no tracker has: {ours}")
     elif "asked" in words:
         if not spoken:
             wrong.append("nothing was asked")

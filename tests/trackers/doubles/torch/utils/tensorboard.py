@@ -1,0 +1,3 @@
+from tensorboardX import SummaryWriter
+
+__all__ = ["SummaryWriter"]
