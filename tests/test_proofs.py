@@ -216,15 +216,15 @@ def test_what_is_proved_is_told_and_replaced_spans_are_listed(check: Callable[..
         new=(NewFile(path="pkg/probe_tracking.py", text="import probe\n", reason="r", rule="t"),),
     )
     assert [(p.name, p.path) for p in passed] == [
-        ("same form", "pkg/probe_tracking.py"),
-        ("parses", "pkg/probe_tracking.py"),
         ("same form", "train.py"),
         ("parses", "train.py"),
         ("reversible", "train.py"),
         ("same program", "train.py"),
+        ("same form", "pkg/probe_tracking.py"),
+        ("parses", "pkg/probe_tracking.py"),
         ("idempotent", None),
     ]
-    assert passed[4].notes == ("line 2: «None» is replaced by «[P()]»",)
+    assert passed[2].notes == ("line 2: «None» is replaced by «[P()]»",)
 
 
 REPLACED_GOOD = {

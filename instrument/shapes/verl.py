@@ -63,7 +63,6 @@ def tracker_of(name: str, title: str, package: str, *tracking: str) -> Tracker:
         opens={each: Opening(arguments=_arguments, ambient=lambda module, call: "") for each in tracking},
         emits={f"{each}().log": mapping_call(0, ("data",), 1) for each in tracking},
         closes=frozenset(f"{each}().finish" for each in tracking),
-        rank=5,
     )
 
 
