@@ -32,6 +32,10 @@ QUESTIONS: dict[str, Meaning] = {
         "`define_metric` gets a name or an axis that is computed: Probe plots these keys against the call's own step.",
         "leave it so, or write the names out and run `instrument apply` again",
     ),
+    "handed-on": Meaning(
+        "A tracker's logging function is passed on as a value; the calls that it gets elsewhere are not seen.",
+        f"send the metrics to Probe where they are logged, or pass on a function that does both, {_AGAIN}",
+    ),
     "hidden-arguments": Meaning(
         "An Accelerator's arguments are passed on by `**`, so that its trackers can't be seen.",
         f"add ProbeTracker() of probe_tracking to `log_with` by hand, {_AGAIN}",
@@ -111,6 +115,10 @@ QUESTIONS: dict[str, Meaning] = {
     "trainable-not-a-function": Meaning(
         "What Ray Tune runs is no function that can be seen here (a class, an installed trainable).",
         "open a run in the trainable by hand, one a trial",
+    ),
+    "several-functions": Meaning(
+        "One call stands for several loggers in turn, so that a row of it is the tracker's only at times.",
+        "log inside the loggers, or give the call a step, and run `instrument apply` again",
     ),
     "unreadable-call": Meaning(
         "The arguments of a logging call are passed on by `*` or `**`.",
