@@ -38,8 +38,8 @@ _NEEDLES = (
 )  # fmt: skip
 #: Of these, what the file with the loop itself contains.
 _SIGNS = re.compile(rb"backward\(|optim|epoch|partial_fit|loss|reward|train|grad")
-#: A line that begins a loop; in a notebook it has a quote before it.
-_LOOP = re.compile(rb"^[ \t]*\"?[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
+#: A line that begins a loop; in a notebook's JSON a quote or an escaped line end stands before it.
+_LOOP = re.compile(rb"(?:^|\"|\\n)[ \t]*\"?[ \t]*(?:async[ \t]+)?(?:for|while)\b", re.MULTILINE)
 #: Trackers by import, whether or not there is a rule for them.
 _TRACKERS = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:wandb|mlflow|comet_ml|neptune|aim|clearml|dvclive|swanlab|trackio|visdom|sacred|"
