@@ -66,9 +66,6 @@ class InstrumentMagics(Magics):
     @argument("--steps", type=int, help="--verify PATH: stop after so many logged steps")
     @argument("--timeout", type=float, help="--verify PATH: stop after so many seconds")
     @argument("--strategy", choices=("register", "alongside", "import"), help="only this strategy")
-    @argument(
-        "--guard", choices=("tracker", "own"), help="open Probe where the old tracker is on, or on its own condition"
-    )
     @argument("--select", action="append", metavar="RULE", help="use only this framework or tracker (repeatable)")
     @argument("--ignore", action="append", metavar="RULE", help="leave this framework or tracker out (repeatable)")
     @argument("--project", help="Probe project to record into")
@@ -227,7 +224,7 @@ def _options(given: Namespace, target: Path) -> Options:
 def _ask(given: Namespace, target: Path) -> Any:
     from instrument.commands._common import Ask
 
-    names = ("strategy", "guard", "select", "ignore", "project", "experiment", "question", "name")
+    names = ("strategy", "select", "ignore", "project", "experiment", "question", "name")
     return Ask(path=target, quiet=True, color="never", **{name: getattr(given, name) for name in names})
 
 

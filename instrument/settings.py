@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 from instrument.errors import InstrumentError
 from instrument.plan.edits import Strategy
 
-_CHOICES = {"strategy": get_args(Strategy), "guard": ("tracker", "own")}
+_CHOICES = {"strategy": get_args(Strategy)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,6 @@ class Settings:
     name: str | None = None
     #: Only this strategy.
     strategy: str | None = None
-    #: "tracker": Probe is opened under the tracker's own guard. "own": by its own condition.
-    guard: str | None = None
     #: Globs, as in .gitignore: which files may be edited, and which of those not.
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

@@ -267,7 +267,7 @@ def test_an_unknown_rule_is_named(demo: Path) -> None:
 
 
 def test_unknown_settings_are_refused_with_file_and_line(demo: Path) -> None:
-    (demo / "pyproject.toml").write_text('[tool.instrument]\nguard = "own"\nprojct = "x"\n')
+    (demo / "pyproject.toml").write_text('[tool.instrument]\nstrategy = "import"\nprojct = "x"\n')
     done = tool("detect", ".", cwd=demo)
     assert done.returncode == 2
     assert "pyproject.toml:3: [tool.instrument] has an unknown key «projct»" in done.stderr
@@ -415,7 +415,7 @@ def test_settings_of_the_nearest_pyproject(tmp_path: Path) -> None:
         ("[tool.instrument]\nx = 1\n", 2, "unknown key «x»"),
         ("[tool.instrument]\nname = 1\n", 2, "must be a string"),
         ("\n[tool.instrument]\n\nonly = 'a'\n", 4, "must be a list of strings"),
-        ("[tool.instrument]\nguard = 'mine'\n", 2, "must be one of tracker, own"),
+        ("[tool.instrument]\nstrategy = 'mine'\n", 2, "must be one of register, alongside, import"),
         ("[tool]\ninstrument = 3\n", 2, "must be a table"),
         ("[tool.instrument]\nname = 'a\n", 2, "not valid TOML"),
     ],

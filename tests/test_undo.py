@@ -78,7 +78,12 @@ def test_the_tree_is_the_same_again_without_a_trace(root: Path) -> None:
     assert tree(root) != before
     manifest = undo(root)
     assert tree(root) == before
-    assert sorted(f.path for f in manifest.files) == ["empty.py", "pkg/made/here/probe_tracking.py", "run.sh", "train.py"]
+    assert sorted(f.path for f in manifest.files) == [
+        "empty.py",
+        "pkg/made/here/probe_tracking.py",
+        "run.sh",
+        "train.py",
+    ]
     with pytest.raises(InstrumentError, match="there is nothing to undo"):
         undo(root)
     assert tree(root) == before

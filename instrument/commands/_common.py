@@ -62,10 +62,6 @@ def _planning(
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="RULE", help="Leave these frameworks and trackers out (repeatable).")
     ] = None,
-    guard: Annotated[
-        Literal["tracker", "own"] | None,
-        typer.Option(help="Open Probe where the old tracker is on (tracker, the default) or on its own condition."),
-    ] = None,
     project: Annotated[str | None, typer.Option(help="Probe project to record into.")] = None,
     experiment: Annotated[str | None, typer.Option(help="Probe experiment to record into.")] = None,
     question: Annotated[str | None, typer.Option(help="The question the experiment answers.")] = None,
@@ -87,7 +83,6 @@ class Ask:
     exclude: list[str] | None = None
     select: list[str] | None = None
     ignore: list[str] | None = None
-    guard: Literal["tracker", "own"] | None = None
     project: str | None = None
     experiment: str | None = None
     question: str | None = None
@@ -129,7 +124,6 @@ class Ask:
         settings = self.settings
         return Options(
             strategy=settings.strategy,  # type: ignore[arg-type]  # checked by typer and by settings.parse
-            guard=settings.guard or "tracker",  # type: ignore[arg-type]
             project=settings.project,
             experiment=settings.experiment,
             question=settings.question,

@@ -150,7 +150,7 @@ WARNINGS: dict[str, Meaning] = {
     ),
     "follows-flag": Meaning(
         "The tracker runs only with a flag that is off by default, and Probe follows it.",
-        "ask: follow the flag, or `--guard own` to record whenever a token is set",
+        "switch the flag on to record; to record without it, move Probe's calls out from under it by hand",
     ),
     "import-after-run": Meaning(
         "An installed program is driven by YAML: there is no code to edit, its curves are imported after the run.",

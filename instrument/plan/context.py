@@ -24,8 +24,6 @@ class Options:
 
     #: Only this strategy, or None for the best at each site.
     strategy: Strategy | None = None
-    #: tracker: Probe is opened under the same guard as the tracker. own: by its own condition.
-    guard: Literal["tracker", "own"] = "tracker"
     project: str | None = None
     experiment: str | None = None
     question: str | None = None

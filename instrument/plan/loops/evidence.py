@@ -44,18 +44,24 @@ TRIALS = frozenset(
 )  # fmt: skip
 
 
+#: How many calls an update of parameters may be away from the loop.
+_DEEP = 4
+
+
 class Evidence:
     """What each unit and loop of a program shows of training."""
 
     def __init__(self, code: Code) -> None:
         self._code = code
         self._units: dict[Unit, bool] = {}
+        #: Units that update parameters themselves, whatever they call.
+        self.direct = {unit for unit in code.units if updated(unit.module, unit.node.body)}
 
     def trains(self, unit: Unit, depth: int = 0) -> bool:
         """Whether a unit, or one that it calls, updates parameters."""
         if unit not in self._units:
             self._units[unit] = False  # while it is being found out
-            if depth < 8:
+            if depth < _DEEP:
                 self._units[unit] = self._in(unit.module, unit.node.body, depth)
         return self._units[unit]
 

@@ -73,21 +73,27 @@ class Printers:
             self._loggers[unit] = self._logger(unit)
         return self._loggers[unit]
 
-    def _logger(self, unit: Unit) -> Emission | None:
+    def may_show(self, unit: Unit) -> bool:
+        """Whether a unit looks like a printer or a logger, its callers left aside."""
+        return self.is_printer(unit) or self._written(unit) is not None
+
+    @staticmethod
+    def _written(unit: Unit) -> ast.stmt | None:
+        """The statement in which something that is named as a logger writes what it is given."""
         node = unit.node
-        if (
-            isinstance(node, ast.Module)
-            or len(unit.statements()) > _MAX_STATEMENTS
-            or not _NAMES & set(tokens(unit.name))
-        ):
+        if isinstance(node, ast.Module) or not _NAMES & set(tokens(unit.name)):
+            return None
+        if len(unit.statements()) > _MAX_STATEMENTS:
             return None
         names = {p for p in unit.parameters if p not in ("self", "cls")}
-        spread = node.args.kwarg.arg if node.args.kwarg else ""
-        if spread:
-            names.add(spread)
-        written = _writing(unit, names)
-        if written is None:
+        return _writing(unit, names | ({node.args.kwarg.arg} if node.args.kwarg else set()))
+
+    def _logger(self, unit: Unit) -> Emission | None:
+        node, written = unit.node, self._written(unit)
+        if written is None or isinstance(node, ast.Module):
             return None
+        spread = node.args.kwarg.arg if node.args.kwarg else ""
+        names = {p for p in unit.parameters if p not in ("self", "cls")}
         calls = [(u, c) for u, c in self._code.callers.get(unit, []) if u is not unit]
         keys = [key for _, call in calls for key, _ in given(call)]
         if not calls or not any(is_metric(key) for key in keys):

@@ -16,7 +16,8 @@ from instrument.plan.loops.values import is_text
 if TYPE_CHECKING:
     from instrument.repo.names import Module
 
-_DEEP = 6
+#: How many calls away from its loop what shows metrics may be.
+_DEEP = 4
 _SMALL_COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
 
 
@@ -69,6 +70,14 @@ class Runs:
 
     def find(self) -> list[Run]:
         """Every run, in order of file and position."""
+        self.code.focus(unit.name for unit in self.code.units if unit.name and self.printers.may_show(unit))
+        shown = {unit.name for unit in self.code.units if self.emissions(unit)}
+        direct = {unit.name for unit in self.evidence.direct}
+        if not direct and not any(self._trains(unit, loop) for unit in self.code.units for loop in unit.loops()):
+            return []
+        # A name that many things have says nothing of who trains: "get" would lead everywhere.
+        names = self.code.leading_to(direct - {""}, _DEEP) | self.code.leading_to(shown - {""}, 2)
+        self.code.focus(names)
         candidates = [(unit, loop) for unit in self.code.units for loop in self._training(unit)]
         runs = []
         for unit, loop in candidates:

@@ -73,6 +73,11 @@ def inside(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
             stack += node.decorator_list[::-1]
 
 
+def last_name(func: ast.expr) -> str:
+    """What is called, by its last name: `a.b.c()` is "c"."""
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
 def loops_around(module: Module, node: ast.AST, top: ast.AST | None = None) -> list[Loop]:
     """The loops whose body a node is in, inside out, up to `top` (not included) or its function."""
     found: list[Loop] = []
@@ -86,20 +91,49 @@ def loops_around(module: Module, node: ast.AST, top: ast.AST | None = None) -> l
 
 
 class Code:
-    """All units of the files that may hold a training loop, and who calls whom."""
+    """All units of the files that may hold a training loop, and who calls whom.
+
+    Resolving a call is what costs, and few calls of a large program matter: only those whose name is in `focus`.
+    """
 
     def __init__(self, context: Context, modules: Iterable[Module]) -> None:
         self.context = context
         self.modules = list(modules)
         self._units: dict[ast.AST, Unit] = {}
-        self._names: set[str] = set()
         for module in self.modules:
             self._units[module.tree] = Unit(module, module.tree)
             for _, node in module.definitions:
                 if isinstance(node, FUNCTIONS):
                     self._units[node] = Unit(module, node)
-                    self._names.add(node.name)
+        self._focus: frozenset[str] = frozenset()
         self._callees: dict[ast.Call, list[Unit]] = {}
+
+    def focus(self, names: Iterable[str]) -> None:
+        """Look at calls of functions of these names only."""
+        self._focus = frozenset(names)
+        self._callees.clear()
+        self.__dict__.pop("callers", None)
+
+    @cached_property
+    def called_names(self) -> dict[Unit, set[str]]:
+        """The last names of everything that each unit calls."""
+        found: dict[Unit, set[str]] = {unit: set() for unit in self._units.values()}
+        for module in self.modules:
+            for call in module.calls():
+                found[self.unit_of(module, call)].add(last_name(call.func))
+        return found
+
+    def leading_to(self, names: set[str], rounds: int) -> set[str]:
+        """The names, with those of the units that call something of such a name, and so on."""
+        known = set(names)
+        for _ in range(rounds):
+            more = {
+                unit.name for unit, called in self.called_names.items() if unit.name and not called.isdisjoint(known)
+            }
+            if more <= known:
+                break
+            known |= more
+        return known
 
     @property
     def units(self) -> list[Unit]:
@@ -121,8 +155,8 @@ class Code:
 
     def _find(self, module: Module, call: ast.Call) -> list[Unit]:
         func = call.func
-        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        if not name or (name not in self._names and name not in module.aliases and name != "main"):
+        name = last_name(func)
+        if not name or (name not in self._focus and (isinstance(func, ast.Attribute) or name not in module.aliases)):
             return []
         found = [self._units[node] for _, node in self.context.program.definitions(module, func) if node in self._units]
         if not found and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
