@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -18,8 +19,18 @@ PAGE = ROOT / "docs" / "codes.md"
 
 KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
 LEVELS = {"question": QUESTIONS, "refusal": REFUSALS, "warning": WARNINGS, "info": INFOS}
-#: Functions and classes that carry a note's code among their first arguments, or as `code=`.
-CARRIERS = {"note", "ask", "_ask", "Note", "Ask", "Left"}
+#: Functions and classes that carry a note's code among their first arguments, or as `code=`, and the level they give it.
+CARRIERS = {"note": "", "Note": "", "ask": "question", "_ask": "question", "Ask": "question", "Left": "question"}
+
+
+class Said(NamedTuple):
+    """A note that is written out in the package."""
+
+    where: str
+    level: str
+    code: str
+    message: str
+    next: str
 
 
 def _calls() -> Iterator[tuple[str, ast.Call]]:
@@ -29,43 +40,60 @@ def _calls() -> Iterator[tuple[str, ast.Call]]:
                 yield path.relative_to(ROOT).as_posix(), node
 
 
-def _text(node: ast.expr | None) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+def _text(node: ast.expr | None) -> str:
+    """A literal; of an f-string what is certain, with … for the rest."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) if isinstance(part, ast.Constant) else "…" for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return _text(node.left) + _text(node.right)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _notes() -> Iterator[tuple[str, int, str | None, str]]:
-    """(path, line, level where it stands beside it, code) of every note that is written out in the package."""
+def _said() -> Iterator[Said]:
     for path, call in _calls():
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name not in CARRIERS:
             continue
-        given = [_text(argument) for argument in call.args[:3]]
-        given += [_text(keyword.value) for keyword in call.keywords if keyword.arg == "code"]
-        level = next((text for text in given if text in LEVELS), None)
-        for text in given:
-            if text and text not in LEVELS and KEBAB.fullmatch(text):
-                yield path, call.lineno, level, text
-                break
+        given = [_text(argument) for argument in call.args]
+        named = {keyword.arg: _text(keyword.value) for keyword in call.keywords}
+        level = named.get("level") or next((text for text in given if text in LEVELS), CARRIERS[name])
+        code, rest = named.get("code", ""), given
+        for index, text in enumerate(given[:3]):
+            if not code and text and text not in LEVELS and KEBAB.fullmatch(text):
+                code, rest = text, given[index + 1 :]
+        if code:
+            message, then = [*rest, "", ""][:2]
+            where = f"{path}:{call.lineno}"
+            yield Said(where, level, code, named.get("message", message), named.get("next", then))
 
 
-def test_every_code_has_a_meaning_at_its_level() -> None:
+def test_codes_are_found() -> None:
+    assert {"probe-shadowed", "no-place", "token-not-forwarded", "unreadable-call"} <= {
+        said.code for said in _said()
+    } | {"unreadable-call"}
+
+
+def test_a_code_has_one_level() -> None:
+    levels = {code: level for level, meanings in LEVELS.items() for code in meanings}
+    wrong = [f"{said.where}: «{said.code}» is a {levels[said.code]}" for said in _said()
+             if levels.get(said.code, said.level) != said.level]  # fmt: skip
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_a_person_must_decide_has_a_next_step() -> None:
     missing = [
-        f"{path}:{line}: «{code}» is not among the codes of instrument/plan/codes.py" + (f" ({level})" if level else "")
-        for path, line, level, code in _notes()
-        if code not in (LEVELS[level] if level else NOTES)
+        f"{said.where}: «{said.code}» needs a next step, in its note or in instrument/plan/codes.py"
+        for said in _said()
+        if said.level in ("question", "refusal") and not said.next and not codes.next_of(said.code)
     ]
     assert not missing, "\n".join(missing)
+    assert [code for code, meaning in {**QUESTIONS, **REFUSALS}.items() if not meaning.next] == []
 
 
 def test_no_meaning_without_a_code() -> None:
-    used = {code for *_, code in _notes()} | {
-        "unreadable-call",
-        "skipped-tests",
-        "skipped-vendored",
-        "skipped-generated",
-    }
     text = "\n".join(path.read_text("utf-8") for path in (ROOT / "instrument").rglob("*.py") if path.name != "codes.py")
-    stale = [code for code in NOTES if code not in used and f'"{code}"' not in text]
+    dynamic = {"skipped-tests", "skipped-vendored", "skipped-generated"}
+    stale = [code for code in NOTES if code not in dynamic and f'"{code}"' not in text]
     assert not stale, f"no rule uses {', '.join(stale)}"
 
 
@@ -80,9 +108,15 @@ def test_every_error_code_has_a_meaning() -> None:
     assert ERRORS.keys() - used == {"could-not", "unreadable", "proof-failed", "conflict"}  # the classes' own
 
 
-def test_what_a_person_must_decide_has_a_next_step() -> None:
-    assert [code for code, meaning in {**QUESTIONS, **REFUSALS}.items() if not meaning.next] == []
-    assert not set(QUESTIONS) & set(REFUSALS) and not set(WARNINGS) & set(INFOS)
+def _meanings(level: str) -> dict[str, Meaning]:
+    """The codes of a level: those with a meaning of their own, and those that rules explain in their notes."""
+    told = {said.code: Meaning(_sentence(said.message), said.next) for said in _said() if said.level == level}
+    return {**{code: meaning for code, meaning in told.items() if code not in NOTES}, **LEVELS[level]}
+
+
+def _sentence(text: str) -> str:
+    text = text.strip() or "see the note"
+    return text[0].upper() + text[1:] + "."
 
 
 def _table(rows: dict[str, Meaning]) -> str:
@@ -96,16 +130,20 @@ def _table(rows: dict[str, Meaning]) -> str:
 def page() -> str:
     """docs/codes.md."""
     sections = [
-        ("Questions", "A person, or who acts for one, decides; until then Probe does not get it.", QUESTIONS),
-        ("Refusals", "It can't be done safely, and the files named stay as they are.", REFUSALS),
-        ("Warnings", "It is done, or left, and there is something to know about it.", WARNINGS),
-        ("Information", "For the record.", INFOS),
+        (
+            "Questions",
+            "A person, or who acts for one, decides; until then Probe does not get it.",
+            _meanings("question"),
+        ),
+        ("Refusals", "It can't be done safely, and the files named stay as they are.", _meanings("refusal")),
+        ("Warnings", "It is done, or left, and there is something to know about it.", _meanings("warning")),
+        ("Information", "For the record.", _meanings("info")),
         ("Errors", "`error.code` of `instrument.error/1`; exit code 2, and nothing was written.", ERRORS),
     ]
     parts = [f"## {title}\n\n{text}\n\n{_table(rows)}\n" for title, text, rows in sections]
     head = (
-        "# Codes\n\nWritten from `instrument/plan/codes.py`. A code is stable: it keeps its meaning. A note's own `next` goes before\n"
-        "the general one here.\n"
+        "# Codes\n\nWritten from the rules and `instrument/plan/codes.py`. A code is stable: it keeps its meaning. A note's own\n"
+        "`next` goes before the general one here; … stands for what it names.\n"
     )
     return "\n".join([head, *parts])
 

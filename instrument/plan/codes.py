@@ -1,7 +1,8 @@
 """What each code of a note and of an error means, and what to do about it where the note itself does not say.
 
-Programs and agents act on codes, so they are stable: a code is never given another meaning. Where a rule uses a new
-one, `tests/test_codes.py` asks for its line here; `docs/codes.md` is written from this file.
+Programs and agents act on codes, so they are stable: a code is never given another meaning. A rule that uses a code of
+its own says both in the note; the codes here are those that several rules share, or whose note has no next step.
+`docs/codes.md` is written from these and from the notes: `BLESS=1 pytest tests/test_codes.py`.
 """
 
 from __future__ import annotations
@@ -186,7 +187,6 @@ INFOS: dict[str, Meaning] = {
     "skipped-generated": Meaning("A generated or built file has a tracker; it is left alone."),
     "skipped-tests": Meaning("A test has a tracker; it is left alone."),
     "skipped-vendored": Meaning("Third-party code has a tracker; it is left alone."),
-    "verl-token": Meaning("verl tracks in a Ray actor: the token reaches it through the job's runtime environment."),
 }
 
 #: Exit code 2: a command could not do it, and nothing was written.

@@ -70,14 +70,15 @@ class Runs:
 
     def find(self) -> list[Run]:
         """Every run, in order of file and position."""
-        self.code.focus(unit.name for unit in self.code.units if unit.name and self.printers.may_show(unit))
+        showing = {unit.name for unit in self.code.units if unit.name and self.printers.may_show(unit)}
+        self.code.focus(showing)
         shown = {unit.name for unit in self.code.units if self.emissions(unit)}
         direct = {unit.name for unit in self.evidence.direct}
         if not direct and not any(self._trains(unit, loop) for unit in self.code.units for loop in unit.loops()):
             return []
         # A name that many things have says nothing of who trains: "get" would lead everywhere.
         names = self.code.leading_to(direct - {""}, _DEEP) | self.code.leading_to(shown - {""}, 2)
-        self.code.focus(names)
+        self.code.focus(names | showing)
         candidates = [(unit, loop) for unit in self.code.units for loop in self._training(unit)]
         runs = []
         for unit, loop in candidates:

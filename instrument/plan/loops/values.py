@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from instrument.plan.loops.templates import Hole, Part
-from instrument.plan.loops.words import is_counter, is_metric, key_of, phase_of, tokens
+from instrument.plan.loops.words import is_counter, is_metric, is_position, key_of, phase_of, tokens
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
@@ -114,19 +114,18 @@ def name_of(node: ast.expr) -> str:
 def is_progress(node: ast.expr, counters: set[str], *, named: bool = False) -> bool:
     """Whether an expression is made of counters, sizes, settings and constants alone.
 
-    `named`: the text calls it a metric, so that only what is known to count in this function is a counter ("loss" is
-    often `total / len(data)`).
+    `named`: the text calls it a metric, so that a sum or a size may well be one ("loss" is often `total / len(data)`).
     """
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Name):
-        return node.id in counters or (is_counter(node.id) and not named) or (node.id.isupper() and len(node.id) > 1)
+        return node.id in counters or (is_position if named else is_counter)(node.id) or (node.id.isupper() and len(node.id) > 1)
     if isinstance(node, ast.Attribute):
         if isinstance(node.value, ast.Name) and node.value.id in _CONFIGS - {"self"}:
             return True
         if isinstance(node.value, ast.Attribute) and node.value.attr in _CONFIGS:
             return True
-        return ast.unparse(node) in counters or (is_counter(node.attr) and not named)
+        return ast.unparse(node) in counters or (is_position if named else is_counter)(node.attr)
     if isinstance(node, ast.Call):
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if called in _CLOCKS | {"len", "strftime", "get_rank", "timeSince", "asctime"}:
@@ -207,7 +206,7 @@ def _value(
             key, named = pending, False
         elif is_metric(name):
             key = name
-        elif behind and is_metric(behind):
+        elif behind and is_metric(behind) and hole.spec:
             key, named = behind, False
         else:
             key = name

@@ -26,6 +26,7 @@ _COUNTERS = re.compile(
     r"(?:start|end|begin|last|prev|time)_(?:time|t)|\w+_(?:eta|elapsed|interval|every))",
     re.IGNORECASE,
 )
+_AMOUNTS = frozenset("total count size len length nb".split())
 #: Words that say of a whole line which data its numbers are of.
 _PHASES = {
     "train": "train", "training": "train", "test": "test", "testing": "test", "val": "val", "valid": "val",
@@ -54,6 +55,11 @@ def is_metric(name: str, *, sure: bool = False) -> bool:
 def is_counter(name: str) -> bool:
     """Whether a name is that of a counter, a size or a time: it says where the loop is, not how well it does."""
     return _COUNTERS.fullmatch(name.strip("_")) is not None and not is_metric(name)
+
+
+def is_position(name: str) -> bool:
+    """Whether a name surely says where a loop is: a counter, but no sum or size."""
+    return is_counter(name) and not _AMOUNTS & set(tokens(name))
 
 
 def phase_of(text: str) -> str:
