@@ -100,8 +100,16 @@ class Finder:
                 continue
             if found.endswith(f"{parts[0]}.py") and len(parts) == 1 and self._imports(found, parts[0]):
                 continue  # `trackers/wandb.py` with `import wandb` in it shadows nothing
+            if self._is_inner_home(found, path):
+                continue  # nor does `loggers/wandb/utils.py`, in a package inside another
             return found
         return None
+
+    def _is_inner_home(self, found: str, path: str) -> bool:
+        """Whether a file is in the package that was found, and that package in another: it has a longer name then."""
+        home = _folder(found)
+        inside = found.endswith("/__init__.py") and path.startswith(f"{home}/")
+        return inside and self.is_package(_folder(home))
 
     def below(self, root: str, parts: list[str]) -> str | None:
         """The module `parts` starting in a folder: a package's `__init__.py`, a file, or a plain folder."""
