@@ -196,7 +196,7 @@ def _assignment(ctx: Context, module: Module, node: ast.Assign) -> None:
     if "environ" in base or not _CARRIES.search(base):
         return
     text = module.source.text
-    if re.search(re.escape(base) + r"\[[\"']" + TOKEN, text):
+    if re.search(re.escape(base) + r"\[[\"']" + TOKEN, text) or _added(ctx, module, node, base):
         return
     read = environment_read(node.value, module.source)
     anchor: ast.stmt = node
@@ -224,6 +224,18 @@ def _assignment(ctx: Context, module: Module, node: ast.Assign) -> None:
         _ask(ctx, module, node, name)
         return
     _edit(ctx, module, made.offset, made.text, f"hands {TOKEN} on as {name} is")
+
+
+def _added(ctx: Context, module: Module, node: ast.Assign, base: str) -> bool:
+    """Whether the token joins the same variables already, beside an earlier credential of the same function."""
+    function = module.function(node)
+    start, end = (
+        (module.start(function), module.end(function)) if function is not None else (0, len(module.source.text))
+    )
+    return any(
+        edit.path == module.path and edit.rule == RULE.name and start <= edit.start <= end and f"{base}[" in edit.text
+        for edit in ctx.plan.edits
+    )
 
 
 def _is_elif(module: Module, node: ast.If) -> bool:

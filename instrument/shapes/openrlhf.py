@@ -39,7 +39,7 @@ def plan(context: Context) -> None:
         opens = list(openings(context, module))
         if builders or calls:
             _wire_loggers(context, module, builders, calls, names[0] if names else None)
-        elif opens and any(True for _ in rows_by_scalar(module)):
+        elif opens or _closes(module):
             _wire_handles(context, module, opens)
         claim(context, NAME, module)
 
@@ -113,23 +113,27 @@ def _row(alias: str, row: str, prefix: str, step: str) -> str:
 # -- SFT, reward and DPO trainers: handles -----------------------------------------------------------------------------
 
 
+def _closes(module: Module) -> list[ast.Call]:
+    return [call for call in module.calls() if module.code(call.func) == "self._wandb.finish"]
+
+
 def _wire_handles(context: Context, module: Module, opens: list[tuple[ast.If, ast.Call]]) -> None:
-    guard, call = opens[0]
-    wiring = Wiring(context, NAME, module, call, "self._wandb", process="rank 0", why=_WHY)
+    node = opens[0][1] if opens else _closes(module)[0]
+    wiring = Wiring(context, NAME, module, node, "self._wandb", process="rank 0", why=_WHY)
 
     def fill(wiring: Wiring) -> None:
         alias = context.tracking.alias(module, "core", "secrets")
-        name, config = opened(call, module)
-        line, rank = opening(context, alias, name, config), rank_guard(module, guard.test)
-        lines = [f"if {rank}:", f"    {line}", ""] if rank else [line]
-        wiring.put(place.before(module, guard, lines), "open Probe's run on the process that logs")
+        for guard, call in opens[:1]:
+            name, config = opened(call, module)
+            line, rank = opening(context, alias, name, config), rank_guard(module, guard.test)
+            lines = [f"if {rank}:", f"    {line}", ""] if rank else [line]
+            wiring.put(place.before(module, guard, lines), "open Probe's run on the process that logs")
         for loop, row, prefix, step in rows_by_scalar(module):
             top = above_guards(module, loop, "self._")
             wiring.put(place.before(module, top, [_row(alias, row, prefix, step)]), "send the row once, before either")
-        for close in module.calls():
-            if isinstance(close.func, ast.Attribute) and module.code(close.func) == "self._wandb.finish":
-                top = above_guards(module, module.statement(close), "self._wandb")
-                wiring.put(place.before(module, top, [f"{alias}.finish()"]), "close it where the trackers are closed")
+        for close in _closes(module):
+            top = above_guards(module, module.statement(close), "self._wandb")
+            wiring.put(place.before(module, top, [f"{alias}.finish()"]), "close it where the trackers are closed")
 
     wiring.write(any(mentions_probe(n) for n in module.tree.body), fill)
 

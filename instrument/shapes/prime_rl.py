@@ -3,7 +3,8 @@
 Read at v0.5.0, v0.8.0 and 559b4477 (2026-08-21), `prime_rl/monitors/__init__.py`. As a fork its `setup`, `log` and
 `finalize` go to Probe as well, without a config field, which would have to be added in a package of its own. The
 orchestrator and the trainer are two processes: each opens a run, of the same name. `clean_exit`, which closes W&B's run
-with an exit code, closes Probe's. Until v0.8 monitors are objects (`setup_monitor`): the one that is built is wrapped.
+with an exit code, closes Probe's. Until v0.8 monitors are objects that know their rank by
+themselves: W&B's is mirrored as a tracker.
 """
 
 from __future__ import annotations
@@ -27,21 +28,22 @@ _ROW = '{k: v for k, v in data.items() if k != "step"}'
 def plan(context: Context) -> None:
     """Edit the monitors where they are in the repository."""
     modules = [m for m in context.modules(b"def setup(", b"def setup_monitor(") if of(m, "prime_rl")]
-    done = [m for m in modules if _functions(context, m) or _objects(context, m)]
-    if not done:
-        return
-    folders = {module.path.rpartition("/")[0] for module in done}
-    for module in context.modules(b"wandb"):
-        if any(module.path.startswith(f"{folder}/") for folder in folders):
-            claim(context, NAME, module)
-        elif of(module, "prime_rl"):
-            _close(context, module)
+    wired = [m for m in modules if _functions(context, m)]
+    mirrored = [m for m in modules if _objects(context, m)]
+    folders = {module.path.rpartition("/")[0] for module in (*wired, *mirrored)}
+    for module in context.modules(b"wandb") if folders else ():
+        if not any(module.path.startswith(f"{folder}/") for folder in folders):
             _past_the_monitors(context, module)
-    context.note(
-        "info", "two-runs", "orchestrator and trainer each open a run of the same name: W&B's shared run has no "
-        "counterpart unless both are given one", path=done[0].path,
-        next="start them under `probe exec -- uv run rl ...`: both join the run that it opens",
-    )  # fmt: skip
+            if wired:
+                _close(context, module)
+        elif wired:
+            claim(context, NAME, module)
+    if wired:
+        context.note(
+            "info", "two-runs", "orchestrator and trainer each open a run of the same name: W&B's shared run has no "
+            "counterpart unless both are given one", path=wired[0].path,
+            next="start them under `probe exec -- uv run rl ...`: both join the run that it opens",
+        )  # fmt: skip
 
 
 def _functions(context: Context, module: Module) -> bool:
@@ -72,50 +74,16 @@ def _functions(context: Context, module: Module) -> bool:
 
 
 def _objects(context: Context, module: Module) -> bool:
-    """`setup_monitor` of v0.8 and before: returns a monitor with `log(metrics, step)`."""
+    """`setup_monitor` of v0.8 and before: each monitor knows its rank by itself, so W&B's is mirrored, as a tracker."""
     setup = module.definition("setup_monitor")
-    if not isinstance(setup, ast.FunctionDef) or not module.binds("_MONITOR"):
+    if not isinstance(setup, Function) or not module.binds("_MONITOR"):
         return False
     context.found(NAME, "monitor objects (until v0.8)")
-    wiring = Wiring(context, NAME, module, setup, "setup_monitor", process="each process", why=_WHY)
-
-    def fill(wiring: Wiring) -> None:
-        alias = context.tracking.alias(module, "core", "adapter")
-        last = setup.body[-1]
-        names = parameters(setup)
-        config = next((n for n in ("wandb_config", "config") if n in names), None)
-        line = opening(
-            context, alias, f"{config} and {config}.name" if config else None,
-            "run_config" if "run_config" in names else None,
-        )  # fmt: skip
-        row = _ROW.replace("data.", "row.")
-        lines = [
-            'if os.environ.get("RANK", "0") == "0":  # as the monitors themselves', f"    {line}",
-            f"    _MONITOR = {alias}.tee(_MONITOR, lambda row: {row})",
-        ]  # fmt: skip
-        point = place.before(module, last, lines) if isinstance(last, ast.Return) and _has_os(module) else None
-        wiring.put(point, "the monitor that is built, and Probe")
-
-    if not _has_os(module):
-        return _ask(context, module, setup)
-    wiring.write(mentions_probe(setup), fill)
-    claim(context, NAME, module)
-    return True
-
-
-def _ask(context: Context, module: Module, setup: ast.FunctionDef) -> bool:
-    """Monitors choose the rank themselves there: W&B's monitor, which does, is mirrored by the tracker's own rule."""
-    site = context.site(NAME, "registry", module, setup, "setup_monitor", outcome="left")
-    site.why = "its W&B monitor, which knows its rank, is mirrored"
     context.note(
         "info", "follows-wandb", "each monitor knows its rank by itself: Probe follows the W&B monitor, and is off "
         "where that is off", path=module.path, line=setup.lineno,
     )  # fmt: skip
-    return False
-
-
-def _has_os(module: Module) -> bool:
-    return "os" in module.names
+    return True
 
 
 def _close(context: Context, module: Module) -> None:
