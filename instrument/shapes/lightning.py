@@ -2,7 +2,7 @@
 
 The first logger names the checkpoint folder and is `self.logger`, and `logger=` left out or True brings Lightning's
 default logger (read in lightning 2.6.6, `_LoggerConnector.configure_logger`): so where the loggers are written out the
-list grows by one, and everywhere else the built trainer's list does (`trainer.loggers` has a setter since 1.6).
+list grows by one, and everywhere else the built trainer's list does (`trainer.loggers` is the live list since 1.6).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _add(context: Context, module: Module, call: ast.Call, logger: ast.expr | No
         insert(context, module, Insertion(module.start(logger), head), NAME, _REASON, group)
         insert(context, module, Insertion(module.end(logger), f", {text}]"), NAME, _REASON, group)
         return True
-    return after_building(context, module, call, f"{{0}}.loggers = [*{{0}}.loggers, {text}]", NAME, _REASON)
+    return after_building(context, module, call, f"{{0}}.loggers.append({text})", NAME, _REASON)
 
 
 def _assigned(module: Module, name: ast.Name) -> list[ast.expr] | None:

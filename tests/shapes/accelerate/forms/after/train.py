@@ -1,0 +1,10 @@
+from accelerate import Accelerator
+
+from probe_tracking import with_probe
+
+
+def main(args):
+    accelerator = Accelerator(log_with=with_probe(args.report_to))
+    accelerator.init_trackers("toy", config=vars(args))
+    accelerator.log({"loss": 1.0}, step=1)
+    accelerator.end_training()

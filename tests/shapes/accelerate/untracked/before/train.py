@@ -1,0 +1,4 @@
+from accelerate import Accelerator
+
+accelerator = Accelerator(mixed_precision="no")
+accelerator.prepare(None)

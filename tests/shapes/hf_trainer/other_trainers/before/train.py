@@ -1,0 +1,4 @@
+from mylib import Trainer
+
+trainer = Trainer(model=None)
+trainer.train()

@@ -1,0 +1,3 @@
+import wandb
+
+path = wandb.Api().artifact("team/model:v3").download()
