@@ -246,6 +246,10 @@ def guarded(ask: Ask, work: Callable[[], int]) -> int:
             import traceback
 
             ask.err.raw(traceback.format_exc())
+        if ask.json:
+            from instrument.report.json import write_error
+
+            write_error(InstrumentError(f"internal error: {type(error).__name__}: {error}", code="internal"))
         ask.err.line(f"instrument: internal error: {type(error).__name__}: {error}", "red")
         ask.err.line("  this is a fault of probe-instrument; -v shows where, please report it")
         return COULD_NOT

@@ -105,6 +105,10 @@ QUESTIONS: dict[str, Meaning] = {
         "A second SummaryWriter is opened in the same place: its scalars go into the run of the first.",
         "leave it so, or give each its own run by hand: probe.init(...) before each",
     ),
+    "synced-from-tensorboard": Meaning(
+        "W&B reads a framework's TensorBoard files (`sync_tensorboard=True`); there is no call to mirror.",
+        "give the framework a callback or logger that calls probe.log, and run `instrument check`",
+    ),
     "token-not-forwarded": Meaning(
         "A tracker's credential is handed to a process here, and PROBE_TOKEN could not be added in the same way.",
         "hand PROBE_TOKEN on by name in the same place; never write its value",
@@ -207,6 +211,7 @@ ERRORS: dict[str, Meaning] = {
         "ask: commit or stash them first, or give --allow-dirty (undo restores the bytes as they were before apply)",
     ),
     "edited-copy": Meaning("The installed skill was edited by a person; it was left alone.", "--force replaces it"),
+    "internal": Meaning("A fault of this tool; nothing was written.", "report it, with what --verbose says"),
     "no-target": Meaning("The path that was given does not exist.", "give the trainer's folder"),
     "nothing-to-undo": Meaning("No apply is on record below this path."),
     "proof-failed": Meaning(
