@@ -231,6 +231,12 @@ def wire_tracking_class(
 
     done = wiring.write(context.tracking.existing_alias(module) is not None, fill)
     claim(context, rule, module)
+    if done and "finish" not in methods and "__del__" in methods:
+        context.note(
+            "warning", "crash-in-an-actor", f"{layer.node.name} closes its trackers when collected: a crash inside "
+            "a Ray actor is recorded as completed, by Probe as by the others", path=module.path, line=layer.node.lineno,
+            next="close it in a `finally` of the function that builds it",
+        )  # fmt: skip
     for name, method in methods.items():
         if "table" in name and done:
             context.note(

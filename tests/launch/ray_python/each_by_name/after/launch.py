@@ -1,10 +1,5 @@
 import os
 
-import ray
-import wandb
-
-import probe_tracking as probe
-
 
 def environment():
     env_vars = {}
@@ -16,10 +11,3 @@ def environment():
     if os.environ.get("MLFLOW_TRACKING_TOKEN"):
         env_vars["MLFLOW_TRACKING_TOKEN"] = os.environ["MLFLOW_TRACKING_TOKEN"]
     return env_vars
-
-
-ray.init(runtime_env={"env_vars": environment()})
-run = wandb.init()
-probe.init(name=run.name, config=dict(run.config))
-run.log({"loss": 1.0}, step=1)
-probe.log({"loss": 1.0}, step=1)
