@@ -66,6 +66,8 @@ class Opening:
     ambient: Callable[[Module, ast.Call], str | None] = lambda module, call: None
     #: Whether the call gives a handle that can be bound to a name (`run = wandb.init()`).
     gives_handle: bool = True
+    #: What the run is called where it must be bound to a name.
+    kept_as: str = "run"
     #: Why no run is opened beside this one after all ("W&B opens the run"), or None.
     skip: Callable[[Context, Module, ast.Call], str | None] = lambda context, module, call: None
 
@@ -125,7 +127,8 @@ def mapping_call(
 
     def read(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
         metrics = argument(call, metrics_position, *metrics_name)
-        if metrics is None or has_splat(call):
+        rest = own_keywords(module, call)
+        if metrics is None or (has_splat(call) and rest is None):
             return Ask("its arguments are passed on by * or **")
         step = argument(call, step_position, *step_name)
         held = argument(call, commit[0], commit[1]) if commit else None
@@ -139,6 +142,12 @@ def mapping_call(
         if held is not None and not _is_none(held):
             extra.append(f"commit={{{len(uses)}}}")
             uses.append(Used(held, "commit"))
+        if rest is not None:
+            # A wrapper's own keywords: those that Probe has as well are taken out of them.
+            if step is None:
+                extra.append(f'step={rest}.get("{step_name[0]}")')
+            if commit is not None and held is None:
+                extra.append(f'commit={rest}.get("{commit[1]}")')
         counted = automatic and (step is None or held is not None or _may_be_none(module, step))
         return Emission(
             uses=tuple(uses),
@@ -147,6 +156,20 @@ def mapping_call(
         )
 
     return read
+
+
+def own_keywords(module: Module, call: ast.Call) -> str | None:
+    """The name of the `**keywords` that a call passes on, where they are all that its own function was given."""
+    function = module.function(call)
+    if any(isinstance(a, ast.Starred) for a in call.args) or not isinstance(
+        function, (ast.FunctionDef, ast.AsyncFunctionDef)
+    ):
+        return None
+    splats = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    own = function.args.kwarg.arg if function.args.kwarg is not None else None
+    if len(splats) != 1 or not isinstance(splats[0], ast.Name) or splats[0].id != own:
+        return None
+    return own
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -31,7 +31,15 @@ def _flags(test: ast.expr) -> list[str]:
 
 
 def _is_off(module: Module, name: str) -> bool:
-    """Off by a constant, a class field, or a command-line option that stores true."""
+    """Off by a constant, a class field, or a command-line option that stores true.
+
+    Not the name of a module, which is None where it is missing.
+    """
+    if any(
+        isinstance(node, (ast.Import, ast.ImportFrom)) and any((a.asname or a.name) == name for a in node.names)
+        for node in ast.walk(module.tree)
+    ):
+        return False
     for node in ast.walk(module.tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

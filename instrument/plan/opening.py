@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.bind import effect_free, fresh_name, moved_text, repeatable
-from instrument.plan.emission import Opening
+from instrument.plan.emission import Opening, handles
 from instrument.plan.guards import flag_off_by_default
 from instrument.plan.mirror import walrus_allowed
 from instrument.plan.twice import dominates, exclusive
@@ -118,8 +118,12 @@ def _opened_by_another(mirror: Mirror, call: ast.Call) -> str:
     """Whether another tracker's opening in this file has opened the run when this one runs: always, perhaps or never."""
     found = "never"
     for site in mirror.context.plan.sites:
-        opened = site.kind == "open" and site.outcome in ("covered", "already") and site.path == mirror.module.path
+        opened = site.kind == "open" and site.outcome in ("covered", "already")
         if not opened or site.rule == mirror.tracker.name or site.node is None:
+            continue
+        if site.path != mirror.module.path:
+            if mirror.context.tracking.run_together(site.path, mirror.module):
+                found = "perhaps"
             continue
         if dominates(mirror.module, site.node, call):
             return "always"
@@ -166,7 +170,7 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening, *, unless_open: b
             return True
     if parent is stmt and isinstance(stmt, ast.Expr) and not displayed:
         # The result is thrown away and nothing else reaches the run: keep it in a name.
-        name = fresh_name(module, call, "run")
+        name = fresh_name(module, call, opening.kept_as)
         point = _below(module, stmt, _init(mirror, call, opening, name))
         if point is None:
             return False
@@ -205,7 +209,7 @@ def _as_expression(mirror: Mirror, call: ast.Call, opening: Opening) -> bool:
     if handle is None and opening.gives_handle:
         if not walrus_allowed(module, call):
             return False
-        handle = fresh_name(module, call, "run")
+        handle = fresh_name(module, call, opening.kept_as)
         head = f"({handle} := "
     inner = _init(mirror, call, opening, handle)
     if head == "(":
@@ -241,7 +245,7 @@ def _target(mirror: Mirror, stmt: ast.Assign | ast.AnnAssign) -> str | None:
 def _bound_before(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Opening) -> bool:
     """`return wandb.init(...)`, `Loop(wandb.init(...))`: bind the run first, open Probe's, then go on with the name."""
     module = mirror.module
-    name = fresh_name(module, call, "run")
+    name = fresh_name(module, call, opening.kept_as)
     text = moved_text(module, call, place.indent_of(module, stmt))
     point = place.before(module, stmt, [f"{name} = {text}", _init(mirror, call, opening, name)])
     if point is None:
@@ -290,7 +294,7 @@ def _conditional(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Openin
         other = parent.orelse if parent.body is call else parent.body
         if isinstance(other, ast.Constant) and other.value is None:
             condition = f"{handle} is not None"
-        elif _pure_test(parent.test):
+        elif _pure_test(parent.test) and not _own_state(mirror, parent.test):
             test = module.code(parent.test)
             condition = test if parent.body is call else f"not ({test})" if " " in test else f"not {test}"
         else:
@@ -302,6 +306,15 @@ def _conditional(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Openin
         return False
     mirror.insert(point, _REASON)
     return True
+
+
+def _own_state(mirror: Mirror, test: ast.expr) -> bool:
+    """Whether a condition asks the tracker itself, whose answer is another one after the call (`not wandb.run`)."""
+    own = handles(mirror.tracker)
+    return any(
+        isinstance(part, (ast.Name, ast.Attribute)) and mirror.context.program.resolve(mirror.module, part) & own
+        for part in ast.walk(test)
+    )
 
 
 def _pure_test(test: ast.expr) -> bool:

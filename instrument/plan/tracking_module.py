@@ -82,6 +82,12 @@ class TrackingModule:
                     return candidate
         return None
 
+    def run_together(self, path: str, module: Module) -> bool:
+        """Whether a file and another are modules of one package, so that one program may use both."""
+        other = self._context.program.module(path)
+        top = self._package_top(module)
+        return top is not None and self._package_top(other) == top and not any(map(_runs_as_script, (module, other)))
+
     def alias(self, module: Module, *parts: str, beside: str = "") -> str:
         """The name under which a file calls the module (`probe`, unless it is taken). Asks for the parts.
 

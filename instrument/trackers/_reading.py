@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: First parts of paths that hold settings and facts about the run, not results.
 _SETTINGS = frozenset(
     "parameters params param config configs configuration hyperparameters hparams hparam args settings setup sys "
-    "source_code monitoring environment env dataset data info model_info git seed".split()
+    "source_code monitoring environment env dataset data info model_info git seed opt options flags cfg hyp version".split()
 )
 
 

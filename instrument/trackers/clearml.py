@@ -34,6 +34,16 @@ def _arguments(context: Context, module: Module, call: ast.Call, handle: str | N
     return [*name_argument(module, call, 1, "task_name"), *config]
 
 
+def _other_task(context: Context, module: Module, call: ast.Call) -> str | None:
+    """Tasks that train nothing: `task_type=Task.TaskTypes.optimizer`."""
+    kind = argument(call, 2, "task_type")
+    name = kind.attr if isinstance(kind, ast.Attribute) else kind.value if isinstance(kind, ast.Constant) else ""
+    return f"a task of the type {name} trains nothing" if name in _NO_TRAINING else None
+
+
+_NO_TRAINING = ("optimizer", "controller", "service", "monitor", "data_processing", "qc", "application")
+
+
 def _scalar(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
     """`report_scalar(title, series, value, iteration)`."""
     title, series = argument(call, 0, "title"), argument(call, 1, "series")
@@ -78,7 +88,7 @@ TRACKER = Tracker(
     title="ClearML",
     packages=frozenset({"clearml"}),
     needles=(b"clearml",),
-    opens={name: Opening(arguments=_arguments, ambient=lambda module, call: "") for name in
+    opens={name: Opening(arguments=_arguments, ambient=lambda module, call: "", skip=_other_task, kept_as="task") for name in
            ("clearml.Task.init", "clearml.task.Task.init")},
     emits={
         **{f"{logger}.report_scalar": _scalar for logger in LOGGERS},

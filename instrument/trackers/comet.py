@@ -171,7 +171,7 @@ TRACKER = Tracker(
     title="Comet",
     packages=frozenset({"comet_ml"}),
     needles=(b"comet_ml",),
-    opens={name: Opening(arguments=_arguments) for name in OPENS},
+    opens={name: Opening(arguments=_arguments, kept_as="experiment") for name in OPENS},
     emits={
         **{f"{run}.log_metric": _metric for run in EXPERIMENTS},
         **{f"{run}.log_metrics": _metrics for run in EXPERIMENTS},

@@ -53,7 +53,7 @@ TRACKER = Tracker(
     title="DVCLive",
     packages=frozenset({"dvclive"}),
     needles=(b"dvclive",),
-    opens={name: Opening(arguments=_arguments) for name in OPENS},
+    opens={name: Opening(arguments=_arguments, kept_as="live") for name in OPENS},
     emits={f"{run}.{name}": _metric for run in RUNS for name in ("log_metric", "log")},
     closes=frozenset(f"{run}.end" for run in RUNS),
     closes_with_code=False,

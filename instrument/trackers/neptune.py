@@ -89,6 +89,8 @@ def _series(context: Context, module: Module, call: ast.Call) -> Emission | Left
         return path
     if _is_file(context, module, value):
         return Left("media has no counterpart")
+    if isinstance(value, ast.Name) and value.id.startswith("__"):
+        return Left("no number")
     step = argument(call, None, "step", "steps")
     if isinstance(step, ast.Constant) and step.value is None:
         step = None
@@ -128,7 +130,7 @@ def _one_value(context: Context, module: Module, target: ast.expr, value: ast.ex
     first = path[0] if path else None
     if names_settings(first):
         return Left("parameters are the run's config, which is taken when it opens")
-    if not _may_be_number(value) or _is_file(context, module, value):
+    if not _may_be_number(_only_value(module, value) or value) or _is_file(context, module, value):
         return Left("no number")
     return Emission(
         uses=(*(Used(part, "key") for part in path), Used(value, "value")),

@@ -133,7 +133,9 @@ TRACKER = Tracker(
     packages=frozenset({"torch", "tensorboardX"}),
     needles=(b"SummaryWriter",),
     opens={
-        name: Opening(arguments=_arguments, gives_handle=True, ambient=lambda module, call: "", skip=_skip)
+        name: Opening(
+            arguments=_arguments, kept_as="writer", gives_handle=True, ambient=lambda module, call: "", skip=_skip
+        )
         for name in WRITERS
     },
     emits={

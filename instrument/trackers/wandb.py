@@ -77,7 +77,10 @@ def _is_media(context: Context, module: Module, value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         names = context.program.resolve(module, value.func)
         return any(f"{name}()" in MEDIA or name.startswith("wandb.plot.") for name in names)
-    return isinstance(value, ast.Name) and bool(context.program.resolve(module, value) & MEDIA)
+    if not isinstance(value, ast.Name):
+        return False
+    inside = context.program.elements(module, value)
+    return bool(context.program.resolve(module, value) & MEDIA) or (bool(inside) and inside <= MEDIA)
 
 
 def _ambient(module: Module, call: ast.Call) -> str | None:
@@ -88,9 +91,21 @@ def _ambient(module: Module, call: ast.Call) -> str | None:
     return None
 
 
+def _from_tensorboard(context: Context, module: Module, call: ast.Call) -> None:
+    """Say where W&B reads its metrics from TensorBoard's files, and who writes them is not in this repository."""
+    synced = argument(call, None, "sync_tensorboard")
+    on = isinstance(synced, ast.Constant) and synced.value is True
+    if on and not context.modules(b"SummaryWriter", b"create_file_writer"):
+        context.note(
+            "question", "synced-from-tensorboard", "W&B takes this run's metrics from TensorBoard files that a framework "
+            "writes; Probe gets what is logged by calls alone", path=module.path, line=call.lineno,
+        )  # fmt: skip
+
+
 def _arguments(context: Context, module: Module, call: ast.Call, handle: str | None) -> list[str]:
     """Name and config come from the run once it is open: sweeps and overrides are in it by then."""
     given: list[str] = []
+    _from_tensorboard(context, module, call)
     if handle is not None:
         # Beside a bare `wandb.init()` the module itself stands for the run: wandb.run.name, wandb.config.
         owner = handle.removesuffix(".run") if handle == _ambient(module, call) else handle
