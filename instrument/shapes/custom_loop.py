@@ -57,8 +57,10 @@ def plan(context: Context) -> None:
     if not any(_SIGNS.search(data := context.repo.read(path)) and _LOOP.search(data) for path in _own(context)):
         return
     modules = [
-        module for module in context.modules(*_NEEDLES) if module.path not in paths and not module.path.endswith(("setup.py", "conf.py"))
-    ]  # fmt: skip
+        module
+        for module in context.modules(*_NEEDLES)
+        if module.path not in paths and not module.path.endswith(("setup.py", "conf.py", "conftest.py"))
+    ]
     if any(_TRACKERS.search(_code(module)) for module in modules):
         if not _only_read(modules):
             return
@@ -68,7 +70,7 @@ def plan(context: Context) -> None:
     calls = {module.path: ProbeCalls(context, module) for module in modules}
     wanted = []
     for run in found:
-        if not any(_in_hand(place) for place in run.places):
+        if not runs.is_convincing(run):
             continue
         context.found(NAME)
         site = context.site(NAME, "open", run.module, run.loop, _what(run), strategy="alongside")
@@ -113,10 +115,6 @@ def _code(module: Module) -> bytes:
     """A file's lines as bytes; those of a notebook's cells, which have quotes around them in the file."""
     source = module.source
     return source.text.encode("utf-8", "surrogatepass") if source.kind == "notebook" else source.data
-
-
-def _in_hand(place: Place) -> bool:
-    return not place.after and bool(place.emission.values or place.emission.row)
 
 
 def _what(run: Run) -> str:

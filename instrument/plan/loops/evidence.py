@@ -28,7 +28,9 @@ _RATES = re.compile(r"(?:\w*_)?(?:lr|learning_rate|learningrate|step_size|eta|al
 _GRADIENTS = re.compile(
     r"(?:\w*_)?(?:d[wb]\d?|grads?|gradients?|d_?[wbWB]\w{0,2}|grad_\w+|\w*grad\w*|delta_\w+|nabla_\w+)", re.IGNORECASE
 )
-_NAMED = re.compile(r"\w*(?:train|fit|learn|optimi[sz]e|pretrain|finetune)\w*", re.IGNORECASE)
+_NAMED = frozenset(
+    "train trains trainer training fit fitting learn learner learning pretrain pretraining finetune finetuning".split()
+)
 _NOT_TRAINING = frozenset(
     "eval evaluate evaluation test infer inference predict prediction serve server demo generate sample preprocess "
     "prepare download convert export benchmark bench plot visualize viz data dataset tokenize play".split()
@@ -44,8 +46,10 @@ TRIALS = frozenset(
 )  # fmt: skip
 
 
+#: Files of these check something else: what they train is thrown away.
+CHECKS = frozenset("check checks test tests testing bench benchmark benchmarks profile".split())
 #: How many calls an update of parameters may be away from the loop.
-_DEEP = 4
+_DEEP = 3
 
 
 class Evidence:
@@ -89,18 +93,26 @@ class Evidence:
         changing = [node for node in values if _changes(loop, node)]
         if not changing:
             return False
-        stem = unit.module.path.rpartition("/")[2].rpartition(".")[0]
-        owner = unit.owner.name if unit.owner is not None else ""
-        if _NOT_TRAINING & {*tokens(unit.name), *tokens(stem)} and not _NAMED.fullmatch(unit.name):
-            return False
-        named = [bool(_NAMED.fullmatch(unit.name)), bool(_NAMED.fullmatch(stem)), bool(_NAMED.fullmatch(owner)),
-                 bool({"epoch", "epochs"} & set(loop_words(loop)))]  # fmt: skip
+        named = self._names(unit, loop)
         called = any(
             isinstance(node, ast.Call) and {*tokens(name_of(node.func))} & {"train", "fit", "learn", "step", "update"}
             for node in inside(loop.body)
         )
-        score = sum(named) + called + bool(EPOCHS & set(loop_words(loop))) + 1
-        return any(named) and score >= 3
+        return named > 0 and named + called + bool(EPOCHS & set(loop_words(loop))) >= 2
+
+    def is_named(self, unit: Unit, loop: Loop) -> bool:
+        """Whether a loop is called a training: by its function, class, file or counter."""
+        return self._names(unit, loop) > 0
+
+    @staticmethod
+    def _names(unit: Unit, loop: Loop) -> int:
+        stem = unit.module.path.rpartition("/")[2].rpartition(".")[0]
+        own = set(tokens(unit.name))
+        if _NOT_TRAINING & {*own, *tokens(stem)} and not _NAMED & own:
+            return 0
+        owner = tokens(unit.owner.name) if unit.owner is not None else []
+        of_training = sum(bool(_NAMED & set(words)) for words in (own, tokens(stem), owner))
+        return of_training + bool({"epoch", "epochs"} & set(loop_words(loop)))
 
     def is_trial(self, unit: Unit, loop: Loop) -> bool:
         """Whether each turn of a loop is a training of its own: folds, seeds, settings, a model made anew.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from instrument.plan.loops.hparams import is_bound
 from instrument.plan.loops.runs import Place, Run, Runs
-from instrument.plan.loops.units import FUNCTIONS, Unit, inside
+from instrument.plan.loops.units import FUNCTIONS, Unit, inside, last_name
 from instrument.plan.loops.values import name_of
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ def is_spawned(runs: Runs, run: Run) -> bool:
         units |= set(queue)
     nodes = {unit.node: unit.name for unit in units if unit.name}
     for module in runs.code.modules:
-        for call in module.calls():
-            last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-            if not _STARTS.fullmatch(last):
+        for call in module.calls() if _STARTS.search(module.source.text) else ():
+            if not _STARTS.fullmatch(last_name(call.func)):
                 continue
             for value in [*call.args, *(k.value for k in call.keywords)]:
                 if isinstance(value, (ast.Name, ast.Attribute)) and name_of(value) in nodes.values():

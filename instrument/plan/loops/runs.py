@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from instrument.plan.loops.emissions import Emission, pairs_of, read
-from instrument.plan.loops.evidence import Evidence
+from instrument.plan.loops.evidence import CHECKS, Evidence, updated
 from instrument.plan.loops.printers import Printers
 from instrument.plan.loops.units import LOOPS, Code, Loop, Unit, inside, loops_around
-from instrument.plan.loops.values import is_text
+from instrument.plan.loops.values import is_text, name_of
+from instrument.plan.loops.words import is_metric, tokens
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
 
 #: How many calls away from its loop what shows metrics may be.
-_DEEP = 4
+_DEEP = 3
 _SMALL_COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
 
 
@@ -112,6 +113,20 @@ class Runs:
         shown = [(v.key, v.node) for e in self.emissions(unit) if id(e.stmt) in inner for v in e.values]
         shown += self.printers.rows_in(unit.module, loop.body)
         return self.evidence.seems_to_train(unit, loop, shown)
+
+    def is_convincing(self, run: Run) -> bool:
+        """Whether a loop shows a metric that only training has, or any metric while an optimizer steps or it is called
+        a training: solvers update arrays and print an error as well."""
+        shown = [place.emission for place in run.places if not place.after]
+        if not shown or CHECKS & set(tokens(run.module.path.rpartition("/")[2])):
+            return False
+        values = [value for emission in shown for value in emission.values]
+        if any(is_metric(v.key, sure=True) or is_metric(name_of(v.node), sure=True) for v in values):
+            return True
+        if any(emission.row for emission in shown) or self.evidence.is_named(run.unit, run.loop):
+            return True
+        bodies = [run.loop.body, *(unit.node.body for unit in run.reached)]
+        return any(isinstance(node, ast.Call) for body in bodies for node in updated(run.module, body))
 
     # -- what a unit emits -------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ again in each epoch is never a step: of a key at a step only the first value is 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from instrument.plan.loops.printers import step_key, step_parameter
@@ -72,17 +72,21 @@ def _loop_counter(runs: Runs, place: Place) -> str:
 # -- counters that the program keeps ------------------------------------------------------------------------------------
 
 
+def _statements(run: Run, unit: Unit) -> Iterator[ast.stmt]:
+    """The statements of a unit that run inside the run's loop."""
+    last = run.loop.end_lineno or 0
+    for stmt in unit.statements():
+        if unit is not run.unit or run.loop.lineno < stmt.lineno <= last:
+            yield stmt
+
+
 def _candidates(run: Run) -> list[str]:
     """Names and attributes that are counted up while the run lasts, the likeliest first."""
-    found: list[str] = []
-    units = [run.unit, *run.reached]
-    for unit in units:
-        body = run.loop.body if unit is run.unit else unit.node.body
-        for node in inside(body):
-            if isinstance(node, ast.AugAssign) and _counts_up(node):
-                text = ast.unparse(node.target)
-                if text not in found:
-                    found.append(text)
+    found: dict[str, None] = {}
+    for unit in [run.unit, *run.reached]:
+        for stmt in _statements(run, unit):
+            if isinstance(stmt, ast.AugAssign) and _counts_up(stmt):
+                found[ast.unparse(stmt.target)] = None
     return sorted(found, key=lambda text: ("step" not in text, "global" not in text, "iter" not in text))
 
 
@@ -140,14 +144,13 @@ def _is_seen(run: Run, unit: Unit, counter: str) -> bool:
         return unit is run.unit
     if unit is run.unit:
         return True
-    return any(isinstance(n, ast.Global) and counter in n.names for n in inside(unit.node.body))
+    return any(isinstance(s, ast.Global) and counter in s.names for s in unit.statements())
 
 
 def _owner_of(run: Run, counter: str) -> ast.ClassDef | None:
     for unit in [run.unit, *run.reached]:
-        for node in inside(unit.node.body):
-            if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == counter:
-                return unit.owner
+        if any(isinstance(s, ast.AugAssign) and ast.unparse(s.target) == counter for s in unit.statements()):
+            return unit.owner
     return None
 
 
@@ -156,13 +159,12 @@ def _is_set_back(run: Run, counter: str) -> bool:
     for unit in [run.unit, *run.reached]:
         if unit.name in _SETTERS:
             continue
-        body: Iterable[ast.AST] = run.loop.body if unit is run.unit else unit.node.body
-        for node in inside(body):
+        for stmt in _statements(run, unit):
             targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = [e for t in node.targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
-            elif isinstance(node, (ast.AnnAssign, ast.For)):
-                targets = [node.target]
+            if isinstance(stmt, ast.Assign):
+                targets = [e for t in stmt.targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])]
+            elif isinstance(stmt, (ast.AnnAssign, ast.For)):
+                targets = [stmt.target]
             if any(isinstance(t, (ast.Name, ast.Attribute)) and ast.unparse(t) == counter for t in targets):
                 return True
     return False
@@ -184,7 +186,6 @@ def _moves_on(runs: Runs, unit: Unit, stmt: ast.stmt, counter: str, run: Run) ->
         if block is innermost or _is_inside(module, stmt, block):
             if not _jumps_between(innermost, mover, stmt):
                 return True
-    # A function that counts once itself, called in the loop, shows after it has counted.
     return False
 
 

@@ -191,7 +191,8 @@ class Code:
     def callers(self) -> dict[Unit, list[tuple[Unit, ast.Call]]]:
         """Who calls each unit, and where."""
         found: defaultdict[Unit, list[tuple[Unit, ast.Call]]] = defaultdict(list)
-        for unit in self._units.values():
-            for call, callee in self.called_in(unit.module, unit.node.body):
-                found[callee].append((unit, call))
+        for module in self.modules:
+            for call in module.calls():
+                for callee in self.callees(module, call):
+                    found[callee].append((self.unit_of(module, call), call))
         return found

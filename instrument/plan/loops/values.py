@@ -119,7 +119,11 @@ def is_progress(node: ast.expr, counters: set[str], *, named: bool = False) -> b
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Name):
-        return node.id in counters or (is_position if named else is_counter)(node.id) or (node.id.isupper() and len(node.id) > 1)
+        return (
+            node.id in counters
+            or (is_position if named else is_counter)(node.id)
+            or (node.id.isupper() and len(node.id) > 1)
+        )
     if isinstance(node, ast.Attribute):
         if isinstance(node.value, ast.Name) and node.value.id in _CONFIGS - {"self"}:
             return True

@@ -82,7 +82,7 @@ def key_of(label: str, line: str = "", *, unit: bool = False) -> str:
     text = (
         re.sub(r"^(?:[A-Za-z]{1,4}|%)(?=[\s,;|)\]/]|$)", "", label) if unit else label
     )  # the unit of what came before
-    if unit and not tokens(re.split(r"[,;|\n\t]", text)[-1]):
+    if unit and not re.search("[:=]", text) and not tokens(re.split(r"[,;|\n\t]", text)[-1]):
         return ""  # "{dt:.2f} ms | {rate:.0f} tok/s": what stands there is about the number before
     for pattern, replacement in _RATES:
         text = pattern.sub(replacement, text)
