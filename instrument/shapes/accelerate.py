@@ -32,11 +32,15 @@ _HANDLES = tuple(f"{a}().get_tracker()" for a in ACCELERATORS)
 def plan(context: Context) -> None:
     """Add the tracker where an Accelerator is built, and mirror what goes past it."""
     modules = context.modules(b"accelerate", also=(b"Accelerator(", b"init_trackers", b"get_tracker"))
-    started = any(_calls(context, module, "init_trackers") for module in modules)
+    built = {
+        m.path: [c for c in class_calls(m) if context.program.resolve(m, c.func) & set(ACCELERATORS)] for m in modules
+    }
+    started = {module.path for module in modules if _calls(context, module, "init_trackers")}
+    # A file that starts trackers and builds no Accelerator is handed one by any of the others.
+    for_others = any(not built[path] for path in started)
     for module in modules:
-        for call in class_calls(module):
-            if context.program.resolve(module, call.func) & set(ACCELERATORS):
-                _wire(context, module, call, started)
+        for call in built[module.path]:
+            _wire(context, module, call, module.path in started or for_others)
     for module in modules:
         _past_the_tracker(context, module)
         _opened_twice(context, module)
@@ -54,7 +58,7 @@ def _calls(context: Context, module: Module, method: str) -> list[ast.Call]:
 
 
 def _wire(context: Context, module: Module, call: ast.Call, started: bool) -> None:
-    given = argument(call, None, "log_with")
+    given = argument(call, None, "log_with") or _in_settings(module, call)
     if given is None and not started:
         return  # nothing is tracked through this one
     context.found(NAME)
@@ -82,6 +86,23 @@ def _wire(context: Context, module: Module, call: ast.Call, started: bool) -> No
     _add(context, module, call, given)
     context.opened_elsewhere = True
     site.outcome, site.why = "covered", "ProbeTracker gets what accelerator.log sends, on the main process"
+
+
+def _in_settings(module: Module, call: ast.Call) -> ast.expr | None:
+    """`log_with` in the mapping that a call is given by `**settings`, where one place of the function writes it."""
+    names = {k.value.id for k in call.keywords if k.arg is None and isinstance(k.value, ast.Name)}
+    found: list[ast.expr] = []
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Assign) or module.function(node) is not module.function(call):
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in names:
+            if isinstance(target.slice, ast.Constant) and target.slice.value == "log_with":
+                found.append(node.value)
+        elif isinstance(target, ast.Name) and target.id in names and isinstance(node.value, ast.Dict):
+            pairs = zip(node.value.keys, node.value.values)
+            found += [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "log_with"]
+    return found[0] if len(found) == 1 else None
 
 
 def _add(context: Context, module: Module, call: ast.Call, given: ast.expr | None) -> None:

@@ -43,6 +43,8 @@ def _row(context: Context, module: Module, call: ast.Call) -> Emission | Left | 
     """`log(data, step=None, commit=None)`; a row of nothing but media is left."""
     data = argument(call, 0, "data")
     read = _read_row(context, module, call)
+    if isinstance(data, ast.DictComp) and _is_media(context, module, data.value):
+        return Left("media only: Probe takes numbers")
     if not isinstance(data, ast.Dict) or not data.values:
         return read
     media = [_is_media(context, module, value) for value in data.values]

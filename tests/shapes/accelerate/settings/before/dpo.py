@@ -1,0 +1,9 @@
+from accelerate import Accelerator
+
+
+def main(args):
+    settings = {}
+    settings["log_with"] = "wandb"
+    accelerator = Accelerator(**settings)
+    accelerator.init_trackers("toy", config=vars(args))
+    accelerator.log({"loss": 1.0}, step=1)
