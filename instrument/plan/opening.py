@@ -183,7 +183,7 @@ def _written(mirror: Mirror, call: ast.Call, opening: Opening, *, unless_open: b
         if point is not None:
             mirror.insert(point, _REASON)
             return True
-    if place.comes_first(module, call) and _bound_before(mirror, call, stmt, opening):
+    if place.comes_first(module, call) and _bound_before(mirror, call, stmt, opening, unless_open=unless_open):
         return True
     return _as_expression(mirror, call, opening)
 
@@ -242,12 +242,15 @@ def _target(mirror: Mirror, stmt: ast.Assign | ast.AnnAssign) -> str | None:
     return None
 
 
-def _bound_before(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Opening) -> bool:
+def _bound_before(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Opening, *, unless_open: bool) -> bool:
     """`return wandb.init(...)`, `Loop(wandb.init(...))`: bind the run first, open Probe's, then go on with the name."""
     module = mirror.module
     name = fresh_name(module, call, opening.kept_as)
     text = moved_text(module, call, place.indent_of(module, stmt))
-    point = place.before(module, stmt, [f"{name} = {text}", _init(mirror, call, opening, name)])
+    init = _init(mirror, call, opening, name)
+    guarded = [f"if {mirror.alias}.active_run() is None:", f"    {init}"] if unless_open else [init]
+    point = place.before(module, stmt, [f"{name} = {text}", *guarded])
+    point = point or place.before(module, stmt, [f"{name} = {text}", init])
     if point is None:
         return False
     group = f"{module.path}:{module.start(call)}"
@@ -290,11 +293,15 @@ def _conditional(mirror: Mirror, call: ast.Call, stmt: ast.stmt, opening: Openin
         return False
     if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And) and parent.values[-1] is call:
         condition = handle
+    elif isinstance(parent, ast.BoolOp) and parent.values[-1] is call and _own_state(mirror, parent.values[0]):
+        condition = f"{mirror.alias}.active_run() is None"  # `wandb.run or wandb.init()`
     elif isinstance(parent, ast.IfExp):
         other = parent.orelse if parent.body is call else parent.body
         if isinstance(other, ast.Constant) and other.value is None:
             condition = f"{handle} is not None"
-        elif _pure_test(parent.test) and not _own_state(mirror, parent.test):
+        elif _own_state(mirror, parent.test):
+            condition = f"{mirror.alias}.active_run() is None"  # `wandb.init() if not wandb.run else wandb.run`
+        elif _pure_test(parent.test):
             test = module.code(parent.test)
             condition = test if parent.body is call else f"not ({test})" if " " in test else f"not {test}"
         else:

@@ -47,6 +47,16 @@ def joined(parts: Sequence[tuple[ast.expr | str, str]], separator: str = "/") ->
     )
 
 
+def inside(expr: ast.expr, text: str) -> str | None:
+    """What a part of a key is inside the quotes of an f-string; None where it can't be written there."""
+    if isinstance(expr, ast.Constant):
+        return str(expr.value) if _PLAIN.fullmatch(str(expr.value)) else None
+    if isinstance(expr, ast.JoinedStr):
+        found = _F_STRING.fullmatch(text)
+        return found[2] if found else None
+    return f"{{{text}}}" if _NAME.fullmatch(text) else None
+
+
 def _quoted(text: str) -> str:
     return f'"{text}"' if _PLAIN.fullmatch(text) else repr(text)
 

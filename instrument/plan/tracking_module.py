@@ -82,6 +82,19 @@ class TrackingModule:
                     return candidate
         return None
 
+    def has_part(self, module: Module, part: str) -> bool:
+        """Whether the module that a file imports has, or will have, a part."""
+        spot = self._place(module) if not module.path.endswith(".ipynb") else None
+        if spot is None:
+            return part in self._context.plan.shapes
+        for use in self._uses.values():
+            other = self._place(use.module) if part in use.parts and not use.module.path.endswith(".ipynb") else None
+            if other is not None and other.path == spot.path:
+                return True
+        if not self._context.repo.exists(spot.path):
+            return False
+        return part in render.parts_of(self._context.repo.read(spot.path).decode("utf-8", "replace"))
+
     def run_together(self, path: str, module: Module) -> bool:
         """Whether a file and another are modules of one package, so that one program may use both."""
         other = self._context.program.module(path)

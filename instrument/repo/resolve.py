@@ -271,6 +271,8 @@ class Expressions:
             for owner, member in family:
                 for binding in owner.index.inner[member].self_items.get(name, ()):
                     results.add(Box("item", owner, binding=binding))
+        if instance and not results and not name.startswith("__"):
+            results |= self._delegated(bases, name)
         if not shadowed:
             for base in ordered(self.lineage(module, node)):
                 if isinstance(base, str) and not base.startswith(REPO):
@@ -278,6 +280,28 @@ class Expressions:
         if not results and not instance and name in ("remote", "options", "bind"):
             return self.defined(module, node)
         return frozenset(results)
+
+    def _delegated(self, classes: list[tuple[Module, ast.ClassDef]], name: str) -> Values:
+        """What `def __getattr__(self, attr): return getattr(self.run, attr)` hands an attribute on to."""
+        results: Values = EMPTY
+        for owner, member in classes:
+            for method in member.body:
+                if (
+                    not isinstance(method, ast.FunctionDef)
+                    or method.name != "__getattr__"
+                    or len(method.args.args) != 2
+                ):
+                    continue
+                for value in owner.index.inner[method].returns:
+                    if (
+                        isinstance(value, ast.Call)
+                        and terminal(value.func) == "getattr"
+                        and len(value.args) >= 2
+                        and isinstance(value.args[1], ast.Name)
+                        and value.args[1].id == method.args.args[1].arg
+                    ):
+                        results |= self.attribute(owner, self.expr(owner, value.args[0]), name)
+        return results
 
     def _stored(self, module: Module, values: Values, name: str) -> Values:
         """What is stored by `receiver.name = ...` on any of these values, in the files where that could be."""

@@ -52,8 +52,14 @@ def config_argument(
 
 
 def names_settings(key: ast.expr | None) -> bool:
-    """Whether a path such as "parameters/lr" holds settings or facts about the run, not results."""
-    return isinstance(key, ast.Constant) and str(key.value).split("/")[0].lower() in _SETTINGS
+    """Whether a path such as "parameters/lr", or one that ends in "hparams", holds settings or facts, not results."""
+    if isinstance(key, ast.JoinedStr):
+        last = key.values[-1] if key.values else None
+        return isinstance(last, ast.Constant) and str(last.value).rpartition("/")[2].lower() in _SETTINGS
+    if not isinstance(key, ast.Constant):
+        return False
+    parts = str(key.value).lower().split("/")
+    return parts[0] in _SETTINGS or parts[-1] in _SETTINGS
 
 
 def _config_like(value: ast.expr) -> bool:

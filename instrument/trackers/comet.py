@@ -12,10 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan.alongside import plan_tracker
+from instrument.plan.bind import repeatable
 from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, Used, handles
 from instrument.plan.place import argument, has_splat
 from instrument.plan.rules import Rule
-from instrument.plan.series_keys import joined, prefixed
+from instrument.plan.series_keys import inside, joined, prefixed
 from instrument.trackers._reading import config_argument, disabled_mode, set_below
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _metrics(context: Context, module: Module, call: ast.Call) -> Emission | Lef
         prefix = None
     uses = [Used(rows)]
     if prefix is not None:
-        if not isinstance(prefix, (ast.Name, ast.Attribute)) and not isinstance(prefix, ast.Constant):
+        if not repeatable(prefix, role="key") or inside(prefix, module.code(prefix)) is None:
             return Ask("the prefix of its metrics is computed in the call")
         uses.append(Used(prefix, "prefix"))
     method, step = _stepped(call, uses, argument(call, 2, "step"))
@@ -142,7 +143,7 @@ def _metrics(context: Context, module: Module, call: ast.Call) -> Emission | Lef
     def text(texts: list[str]) -> str:
         parts = [around] if around else []
         if prefix is not None:
-            parts.append(str(prefix.value) if isinstance(prefix, ast.Constant) else f"{{{texts[1]}}}")
+            parts.append(inside(prefix, texts[1]) or f"{{{texts[1]}}}")
         row = prefixed("_".join(parts) + "_", texts[0]) if parts else texts[0]
         return f"{row}, {step.format(*texts)}"
 

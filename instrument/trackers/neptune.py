@@ -130,6 +130,8 @@ def _one_value(context: Context, module: Module, target: ast.expr, value: ast.ex
     first = path[0] if path else None
     if names_settings(first):
         return Left("parameters are the run's config, which is taken when it opens")
+    if isinstance(value, ast.Name) and value.id.startswith("__"):
+        return Left("no number")
     if not _may_be_number(_only_value(module, value) or value) or _is_file(context, module, value):
         return Left("no number")
     return Emission(

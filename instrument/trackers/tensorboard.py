@@ -34,6 +34,8 @@ _read_scalar = scalar_call((0, ("tag",)), (1, ("scalar_value",)), (2, ("global_s
 def _scalar(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
     """`add_scalar(tag, value, step)`; asks where a second writer has a metric of the same name in the same run."""
     tag, func = argument(call, 0, "tag"), call.func
+    if isinstance(func, ast.Attribute) and _one_of_many(func.value):
+        return Ask("it is one of several writers, which would be mixed under one key in one run", "second-writer")
     if isinstance(tag, ast.Constant) and isinstance(func, ast.Attribute):
         for other in module.calls():
             if module.start(other) >= module.start(call):
@@ -52,6 +54,11 @@ def _scalar(context: Context, module: Module, call: ast.Call) -> Emission | Left
                     "second-writer",
                 )
     return _read_scalar(context, module, call)
+
+
+def _one_of_many(receiver: ast.expr) -> bool:
+    """`self.writers[loader]`: a writer for each set of data, so that which one it is belongs to the name."""
+    return isinstance(receiver, ast.Subscript) and not isinstance(receiver.slice, ast.Constant)
 
 
 def _two_writers(context: Context, module: Module) -> bool:
@@ -87,6 +94,8 @@ def _skip(context: Context, module: Module, call: ast.Call) -> str | None:
     if any(site.rule == "wandb" and site.kind == "open" and site.path == module.path for site in context.plan.sites):
         return "the run is opened beside wandb.init"
     stmt, target = module.statement(call), _target(module, call)
+    if not re.search(r"\badd_scalars?\b", module.text) and _kept_here(module, call, target):
+        return "no scalars are written with it"
     for other in module.calls():
         if module.start(other) >= module.start(call):
             break
@@ -100,6 +109,19 @@ def _skip(context: Context, module: Module, call: ast.Call) -> str | None:
             )  # fmt: skip
             return "one run for the writers of a script"
     return None
+
+
+def _kept_here(module: Module, call: ast.Call, target: str | None) -> bool:
+    """Whether a writer stays in the variable of the function that makes it: it is not given or handed to anything."""
+    function = module.function(call)
+    if target is None or not target.isidentifier() or function is None:
+        return False
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == target and isinstance(node.ctx, ast.Load):
+            parent = module.parent(node)
+            if not isinstance(parent, ast.Attribute) or not isinstance(module.parent(parent), ast.Call):
+                return False
+    return True
 
 
 def _target(module: Module, call: ast.Call) -> str | None:
