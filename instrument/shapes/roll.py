@@ -59,7 +59,10 @@ def _wrap(context: Context, module: Module, call: ast.Call) -> None:
     if config is None or not after_building(
         context, module, call, line, NAME, "the tracker that the config names, and Probe", base="pipeline"
     ):
-        ask(context, site, "tracker-by-hand", "this pipeline is built where no statement can stand beside it")
+        ask(
+            context, site, "tracker-by-hand", "this pipeline is built where no statement can stand beside it",
+            f"keep it in a name, and set its tracker: pipeline.tracker = {alias}.tee(pipeline.tracker)",
+        )  # fmt: skip
         return
     stmt = module.statement(call)
     point = place.before(module, stmt, [f"{alias}.init(config={module.code(config)})"])
