@@ -6,14 +6,15 @@ A call without a step records step 0 (mlflow 3.17). A run that only groups neste
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan.alongside import plan_tracker
 from instrument.plan.bind import repeatable
 from instrument.plan.config import config_at
-from instrument.plan.emission import Opening, Tracker, mapping_call, scalar_call
-from instrument.plan.place import argument
+from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, mapping_call, scalar_call
+from instrument.plan.place import argument, has_splat
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
@@ -65,13 +66,40 @@ def _opens(context: Context, module: Module, stmt: ast.With) -> bool:
 
 def _set_experiment(context: Context, module: Module, call: ast.Call) -> str | None:
     """MLflow opens a run by itself at the first metric: where no run is started, Probe's opens with the experiment."""
-    for other in context.modules(b"start_run"):
+    for other in context.modules(b"start_run", b"create_run"):
         for started in other.calls():
-            named = isinstance(started.func, (ast.Attribute, ast.Name)) and "start_run" in other.code(started.func)
-            if named and "mlflow.start_run" in context.program.resolve(other, started.func):
-                return "the run is opened by start_run"
+            if not isinstance(started.func, (ast.Attribute, ast.Name)):
+                continue
+            name = started.func.attr if isinstance(started.func, ast.Attribute) else started.func.id
+            if name in ("start_run", "create_run") and context.program.resolve(other, started.func) & _STARTS:
+                return f"the run is opened by {name}"
     return None
 
+
+_STARTS = frozenset({"mlflow.start_run", *(f"{client}.create_run" for client in CLIENTS)})
+
+
+def _stores_files(context: Context, module: Module, call: ast.Call) -> str | None:
+    """A client also makes runs to keep files in."""
+    return None if re.search(r"\blog_(metrics?|batch)\b", module.text) else "no metrics are sent to it here"
+
+
+def _batch(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+    """`client.log_batch(run_id, metrics=[Metric(...)], params=..., tags=...)`."""
+    if argument(call, 1, "metrics") is None and not has_splat(call):
+        return Left("parameters are the run's config")
+    return Ask("it sends a list of Metric objects, each with a step of its own")
+
+
+_LEFT = {
+    **dict.fromkeys(
+        ("log_artifact", "log_artifacts", "log_figure", "log_image", "log_table", "log_dict", "log_text", "log_model",
+         "log_input", "log_inputs", "log_outputs", "log_stream", "log_model_artifact", "log_model_artifacts"),
+        "artifacts stay with MLflow"),
+    **dict.fromkeys(("log_param", "log_params", "log_model_params"), "parameters are the run's config"),
+    **dict.fromkeys(("set_tag", "set_tags", "delete_tag"), "tags have no counterpart in a running run"),
+    "autolog": "autologged metrics are MLflow's own; instrument the framework that they come from",
+}  # fmt: skip
 
 TRACKER = Tracker(
     name="mlflow",
@@ -83,22 +111,22 @@ TRACKER = Tracker(
         "mlflow.set_experiment": Opening(
             arguments=_arguments, ambient=lambda module, call: "", gives_handle=False, skip=_set_experiment
         ),
-        **{f"{c}.create_run": Opening(arguments=_arguments, ambient=lambda module, call: "") for c in CLIENTS},
+        **{
+            f"{c}.create_run": Opening(arguments=_arguments, ambient=lambda module, call: "", skip=_stores_files)
+            for c in CLIENTS
+        },
     },
     emits={
         "mlflow.log_metric": scalar_call((0, ("key",)), (1, ("value",)), (2, ("step",))),
         "mlflow.log_metrics": mapping_call(0, ("metrics",), 1, missing_step="0", automatic=False),
+        **{f"{c}.log_batch": _batch for c in CLIENTS},
         **{f"{c}.log_metric": scalar_call((1, ("key",)), (2, ("value",)), (4, ("step",))) for c in CLIENTS},
     },
     closes=frozenset({"mlflow.end_run", *(f"{c}.set_terminated" for c in CLIENTS)}),
     closes_with_code=False,
     leaves={
-        **{f"mlflow.{name}": "artifacts stay with MLflow" for name in ("log_artifact", "log_artifacts", "log_figure",
-           "log_image", "log_table", "log_dict", "log_text", "log_model")},
-        **{f"mlflow.{name}": "parameters are the run's config" for name in ("log_param", "log_params")},
-        **{f"mlflow.{name}": "tags have no counterpart in a running run" for name in ("set_tag", "set_tags")},
-        "mlflow.autolog": "autologged metrics are MLflow's own; instrument the framework that they come from",
-        **{f"{c}.log_batch": "a batch of entities: mirror it by hand" for c in CLIENTS},
+        **{f"mlflow.{name}": why for name, why in _LEFT.items()},
+        **{f"{c}.{name}": why for c in CLIENTS for name, why in _LEFT.items() if name != "autolog"},
     },
 )  # fmt: skip
 

@@ -201,6 +201,7 @@ TRACKER = Tracker(
     closes_with_code=False,
     leaves={
         **{f"{handler}.{name}": why for handler in HANDLERS for name, why in _LEFT.items()},
+        **{f"{run}.assign": "several values at once, most of them settings" for run in RUNS},
         **{f"{root}.{name}": why for root in LEGACY for name, why in {
             "log_image": "media has no counterpart", "send_image": "media has no counterpart",
             "log_text": "text has no counterpart", "send_text": "text has no counterpart",

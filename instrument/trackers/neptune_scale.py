@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan.alongside import plan_tracker
-from instrument.plan.emission import Opening, Tracker, mapping_call
+from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, mapping_call
+from instrument.plan.place import argument, has_splat
 from instrument.plan.rules import Rule
 from instrument.trackers._reading import config_argument, name_argument
 
@@ -27,6 +28,16 @@ def _arguments(context: Context, module: Module, call: ast.Call, handle: str | N
     return [*name, *config_argument(context, TRACKER, module, call, ("log_configs",))]
 
 
+_read_log = mapping_call(3, ("metrics",), 0, automatic=False)
+
+
+def _log(context: Context, module: Module, call: ast.Call) -> Emission | Left | Ask:
+    """`log(step, timestamp, configs, metrics, ...)`, the form of before 0.10."""
+    if argument(call, 3, "metrics") is None and not has_splat(call):
+        return Left("no metrics")
+    return _read_log(context, module, call)
+
+
 _LEFT = {
     "log_configs": "parameters are the run's config",
     "log_string_series": "text has no counterpart",
@@ -41,7 +52,10 @@ TRACKER = Tracker(
     packages=frozenset({"neptune_scale"}),
     needles=(b"neptune_scale",),
     opens={name: Opening(arguments=_arguments) for name in OPENS},
-    emits={f"{run}.log_metrics": mapping_call(0, ("data",), 1, automatic=False) for run in RUNS},
+    emits={
+        **{f"{run}.log_metrics": mapping_call(0, ("data",), 1, automatic=False) for run in RUNS},
+        **{f"{run}.log": _log for run in RUNS},
+    },
     closes=frozenset(f"{run}.{name}" for run in RUNS for name in ("close", "terminate")),
     closes_with_code=False,
     leaves={f"{run}.{name}": why for run in RUNS for name, why in _LEFT.items()},

@@ -9,6 +9,7 @@ TRACKER, RULE = rule(
     media={
         "save": "files stay with trackio",
         "alert": "alerts have no counterpart",
-        "log_artifact": "files stay with trackio",
+        **dict.fromkeys(("log_artifact", "use_artifact", "link_artifact"), "files stay with trackio"),
+        **dict.fromkeys(("log_system", "log_gpu", "log_cpu"), "Probe watches the machine itself"),
     },
 )  # fmt: skip

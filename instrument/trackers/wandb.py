@@ -78,8 +78,9 @@ def _is_media(context: Context, module: Module, value: ast.expr) -> bool:
         return _is_media(context, module, value.elt)
     if isinstance(value, ast.Call):
         names = context.program.resolve(module, value.func)
-        return any(f"{name}()" in MEDIA or name.startswith("wandb.plot.") for name in names)
-    if not isinstance(value, ast.Name):
+        if any(f"{name}()" in MEDIA or name.startswith("wandb.plot.") for name in names):
+            return True
+    if not isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
         return False
     inside = context.program.elements(module, value)
     return bool(context.program.resolve(module, value) & MEDIA) or (bool(inside) and inside <= MEDIA)
