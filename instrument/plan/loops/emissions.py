@@ -60,9 +60,12 @@ def read(
     call = stmt.value
     reader = _Reader(module, stmt, call, counters)
     found = reader.read(prints)
-    if found is None or not (found.row or any(is_metric(v.key) or is_metric(name_of(v.node)) for v in found.values)):
+    if found is None:
         return None
-    return found
+    named = any(
+        is_metric(v.key) or is_metric(name_of(v.node)) or v.key.lower().endswith("metric") for v in found.values
+    )
+    return found if found.row or named else None
 
 
 class _Reader:

@@ -50,10 +50,11 @@ def _join(run: Run) -> None:
 def _is_kept(runs: Runs, run: Run, place: Place) -> bool:
     """Whether a list lives longer than the run's loop and is never emptied: a history, not a running average."""
     node = place.emission.node
-    if isinstance(node, ast.Assign):
-        return True
-    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    container: ast.expr = node.func.value
+    if isinstance(node, ast.Assign):  # `losses[epoch] = loss`
+        container: ast.expr = node.targets[0]
+    else:
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        container = node.func.value
     while isinstance(container, (ast.Subscript, ast.Call)):
         container = container.value if isinstance(container, ast.Subscript) else container.func
     if isinstance(container, ast.Attribute) and isinstance(container.value, ast.Name) and container.value.id == "self":
@@ -224,7 +225,7 @@ def _other_keys(run: Run, place: Place, value: Value, known: Place) -> list[str]
         phase = phase_of(place.unit.name)
         found += [
             f"{phase}_{value.key}" if phase and phase not in tokens(value.key) else "",
-            f"{place.unit.name}_{value.key}" if place.unit.name else "",
+            f"{place.unit.name.strip('_')}_{value.key}" if place.unit.name else "",
         ]
     if place.depth < known.depth:
         words = [w for w in loop_words(run.loop) if w in ("epoch", "episode", "iteration", "round", "update")]

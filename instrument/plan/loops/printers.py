@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SHOWS = frozenset("print write echo writelines writerow info debug log warning".split())
 _WRITES = frozenset("writerow writerows write dump dumps print".split())
-_NAMES = frozenset("log write record add append put report emit dump save track update push print show".split())
+_NAMES = frozenset("log write record add append put report emit track print".split())
 _STEPS = frozenset("step steps global_step iteration iter it epoch episode update n_iter num_steps t".split())
 _MAX_STATEMENTS = 40
 

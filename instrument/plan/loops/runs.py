@@ -12,7 +12,7 @@ from instrument.plan.loops.evidence import CHECKS, Evidence, updated
 from instrument.plan.loops.printers import Printers
 from instrument.plan.loops.units import LOOPS, Code, Loop, Unit, inside, loops_around
 from instrument.plan.loops.values import is_text, name_of
-from instrument.plan.loops.words import is_metric, tokens
+from instrument.plan.loops.words import is_metric, phase_of, tokens
 
 if TYPE_CHECKING:
     from instrument.repo.names import Module
@@ -149,12 +149,20 @@ class Runs:
         for reached, (depth, counter, mixed) in self._reach(unit, loop).items():
             run.reached[reached] = depth
             for emission in self.emissions(reached):
+                if self._is_of_items(reached, emission):
+                    continue
                 inner = repeating(loops_around(reached.module, emission.stmt), emission)
                 run.places.append(
                     Place(emission, reached, depth + inner, counter, mixed=mixed and not _tells(emission))
                 )
         self._after(run)
         return run
+
+    def _is_of_items(self, unit: Unit, emission: Emission) -> bool:
+        """Whether an evaluation shows it for each item that it goes over: no series of the training's."""
+        if not phase_of(unit.name) or self.evidence.trains(unit):
+            return False
+        return bool(loops_around(unit.module, emission.stmt)) and not _tells(emission)
 
     def _collect(self, run: Run, unit: Unit, body: Iterable[ast.stmt], top: ast.AST | None) -> None:
         nodes = {id(node) for node in inside(body)}
@@ -309,14 +317,14 @@ def is_unrolled(loop: Loop) -> bool:
 
 def repeating(loops: list[Loop], emission: Emission) -> int:
     """How many of some loops make an emission send its keys again."""
-    names = {value.changing for value in emission.values if value.changing}
+    names = {value.changing for value in emission.values}
     count = 0
     for loop in loops:
-        told = (
-            is_unrolled(loop) and isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
-            and names == {loop.target.id} and all(value.changing for value in emission.values)
-        )  # fmt: skip
-        count += not told
+        targets = (
+            {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} if isinstance(loop, ast.For) else set()
+        )
+        # Each item has keys of its own where they begin with its name.
+        count += not (names and "" not in names and names <= targets)
     return count
 
 

@@ -1,7 +1,7 @@
 """The step of each metric: a counter of the program's own that never comes twice, else Probe's own count.
 
-A run has one axis: if some of its metrics have no such counter, all of them are counted by Probe. An index that begins
-again in each epoch is never a step: of a key at a step only the first value is kept.
+A run has one axis: where few of its metrics can see such a counter, all of them are counted by Probe. An index that
+begins again in each epoch is never a step: of a key at a step only the first value is kept.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from instrument.plan.loops.printers import step_key, step_parameter
-from instrument.plan.loops.runs import Place, Run, Runs
+from instrument.plan.loops.runs import Place, Run, Runs, repeating
 from instrument.plan.loops.units import LOOPS, Unit, inside, loops_around
 from instrument.plan.loops.words import is_counter
 
 if TYPE_CHECKING:
+    from instrument.plan.loops.emissions import Emission
     from instrument.repo.names import Module
 
 _SETTERS = frozenset(
@@ -54,8 +55,8 @@ def _of_run(runs: Runs, run: Run) -> dict[Place, str]:
         return by_loop
     for counter in _candidates(run):
         found = {place: text for place in inner if (text := _counted(runs, run, place, counter))}
-        if len(found) == len(inner):
-            return found
+        if found and 2 * len(found) >= len(inner):
+            return found  # what can't see the counter is counted from the last step that was given
     return {}
 
 
@@ -108,7 +109,7 @@ def _counted(runs: Runs, run: Run, place: Place, counter: str) -> str:
         return _handed(runs, run, place, counter, own.row)
     if not _is_seen(run, place.unit, counter) or _is_set_back(run, counter):
         return ""
-    return counter if _moves_on(runs, place.unit, place.emission.stmt, counter, run) else ""
+    return counter if _moves_on(runs, place.unit, place.emission.stmt, counter, run, place.emission) else ""
 
 
 def _handed(runs: Runs, run: Run, place: Place, counter: str, row: str) -> str:
@@ -170,11 +171,15 @@ def _is_set_back(run: Run, counter: str) -> bool:
     return False
 
 
-def _moves_on(runs: Runs, unit: Unit, stmt: ast.stmt, counter: str, run: Run) -> bool:
-    """Whether a counter moves on between two times that a statement runs."""
+def _moves_on(
+    runs: Runs, unit: Unit, stmt: ast.stmt, counter: str, run: Run, emission: Emission | None = None
+) -> bool:  # fmt: skip
+    """Whether a counter moves on between two times that a statement runs (that it sends the same keys, for an emission)."""
     module = unit.module
     body = run.loop.body if unit is run.unit else unit.node.body
     around = loops_around(module, stmt, run.loop if unit is run.unit else None)
+    if emission is not None:
+        around = [loop for loop in around if repeating([loop], emission)]
     innermost: ast.AST = around[0] if around else (run.loop if unit is run.unit else unit.node)
     nodes = {id(node) for node in inside(body)}
     for mover in _movers(runs, unit, body, counter):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +20,9 @@ _BUILTINS = frozenset("float int abs len round max min".split())
 _STATISTICS = frozenset("avg val value mean item sum data global_avg median last result compute ema smoothed".split())
 _AVERAGES = frozenset("avg mean global_avg average ema median".split())
 _CONFIGS = frozenset("args config cfg conf opt opts options hparams hp flags FLAGS hyperparams settings self".split())
+#: Names that say which data a line is about, and those that do where a loop goes over them.
 _CHANGING = frozenset("phase split mode stage subset".split())
+_ITEMS = _CHANGING | frozenset("name task metric key dataset domain tag".split())
 _CLOCKS = frozenset("time perf_counter monotonic process_time now perf_counter_ns".split())
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 
@@ -170,7 +173,7 @@ def in_text(module: Module, parts: list[Part], counters: set[str]) -> list[Value
         following = parts[index + 1] if index + 1 < len(parts) and isinstance(parts[index + 1], str) else ""
         name = name_of(part.node)
         words = key_of(before, line, unit=any(isinstance(other, Hole) for other in parts[:index]))
-        if isinstance(part.node, ast.Name) and name in _CHANGING:
+        if isinstance(part.node, ast.Name) and (name in _CHANGING or _is_item(module, part.node)):
             changing = name
             continue
         if words:
@@ -203,7 +206,7 @@ def _value(
     key = words
     if not key:
         attribute = hole.node.attr if isinstance(hole.node, ast.Attribute) else ""
-        behind = key_of(following.partition(",")[0], line)
+        behind = _behind(following)
         if last_key and attribute in _AVERAGES:
             key, named = f"{last_key}_avg", False
         elif pending and is_metric(pending):
@@ -221,6 +224,24 @@ def _value(
     if not (is_metric(key) or is_metric(name) or (hole.is_float and not is_counter(name))):
         return None
     return Value(key.strip("_"), hole.node, text_of(module, hole.node), how == "bind", named=named)
+
+
+def _behind(following: str) -> str:
+    """What a number is called by the words after it: "93.1% accuracy, ..." (but not "93.1% | accuracy: ...")."""
+    found = re.match(r"\s*%?\s*([A-Za-z_ ]+)(?![A-Za-z_ ]|\s*[:=])", following)
+    return key_of(found[1]) if found and not re.match(r"\s*[:=]", following[found.end() :]) else ""
+
+
+def _is_item(module: Module, node: ast.Name) -> bool:
+    """Whether a name is the item of the innermost loop and its name says that it tells data apart (`task_name`)."""
+    if not _ITEMS & set(tokens(node.id)):
+        return False
+    above: ast.AST | None = module.parent(node)
+    while above is not None and not isinstance(above, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef)):
+        above = module.parent(above)
+    if not isinstance(above, ast.For):
+        return False
+    return any(isinstance(n, ast.Name) and n.id == node.id for n in ast.walk(above.target))
 
 
 def in_row(module: Module, pairs: list[tuple[str, ast.expr]], counters: set[str]) -> list[Value]:

@@ -13,11 +13,11 @@ SURE = frozenset(
 METRICS = SURE | frozenset(
     "err error errors score scores r2 rouge wer cer precision recall dice iou ssim fid lr kl kld cost objective entropy "
     "success winrate regret top1 top5 prec1 prec5 epsilon mfu throughput learning_rate grad_norm gnorm energy fitness "
-    "temperature tokens_per_sec tok_per_sec metric".split()
+    "temperature tokens_per_sec tok_per_sec".split()
 )  # fmt: skip
 _COUNTERS = re.compile(
     r"(?:i|j|k|n|t|t[0-9]|tic|toc|dt|ep|it|idx|ii|epochs?|steps?|iters?|iterations?|index|batch|batches|episodes?|rounds?|updates?|frames?|"
-    r"folds?|trials?|seeds?|rank|ranks|world_size|device|size|len|length|count|total|nb|percent|percentage|progress|"
+    r"folds?|trials?|seeds?|rank|ranks|world_size|device|size|len|length|count|total|nb|(?:pct|percent|percentage|progress)(?:_\w+)?|"
     r"eta|time|elapsed|remaining|duration|seconds|secs|start|end|now|date|timestamp|"
     r"(?:num|n|max|total|cur|current|global|local|start|last|this|nb|log|print|eval|save)_?"
     r"(?:epochs?|steps?|iters?|iterations?|batch(?:es)?|episodes?|updates?|samples?|rank|size|time|frames?|rounds?|every|interval)|"
@@ -30,7 +30,7 @@ _AMOUNTS = frozenset("total count size len length nb".split())
 #: Words that say of a whole line which data its numbers are of.
 _PHASES = {
     "train": "train", "training": "train", "test": "test", "testing": "test", "val": "val", "valid": "val",
-    "validation": "val", "validate": "val", "dev": "dev", "eval": "eval", "evaluation": "eval",
+    "validation": "val", "validate": "val", "dev": "dev", "eval": "eval", "evaluation": "eval", "evaluate": "eval",
 }  # fmt: skip
 #: Small words at the edges of a label.
 _SMALL = frozenset(

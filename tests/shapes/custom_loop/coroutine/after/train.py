@@ -1,0 +1,22 @@
+import asyncio
+
+import probe_tracking as probe
+
+
+async def batches():
+    for x in (1.0, 2.0):
+        yield x
+
+
+async def train(lr=0.1):
+    w = 2.0
+    probe.init(config={"lr": lr})
+    async for x in batches():
+        grad = 2 * w * x
+        w -= lr * grad
+        print(f"loss {w * w:.3f}, {10 * w:.1f}% accuracy")
+        probe.log({"loss": w * w, "accuracy": 10 * w})
+    probe.finish()
+
+
+asyncio.run(train())
