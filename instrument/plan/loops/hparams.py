@@ -182,14 +182,33 @@ def _uses_flags(module: Module) -> bool:
 
 
 def _of_self(unit: Unit) -> str:
-    """`self.config`, where the class keeps its settings there."""
-    if unit.owner is None or unit.parameters[:1] != ["self"]:
-        return ""
-    for node in ast.walk(unit.owner):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-            if node.value.id == "self" and node.attr in _CONFIGS and node.attr not in ("opt", "params"):
-                return f"self.{node.attr}"
+    """`self.config`, where objects of the class surely keep their settings there."""
+    for target, _ in _made_with(unit):
+        if target.attr in _CONFIGS and target.attr not in ("opt", "params"):
+            return f"self.{target.attr}"
     return ""
+
+
+def _made_with(unit: Unit) -> list[tuple[ast.Attribute, ast.expr]]:
+    """What every object of a method's class gets when it is made: the assignments to `self` at the top of `__init__`."""
+    if unit.owner is None or unit.parameters[:1] != ["self"]:
+        return []
+    init = next((s for s in unit.owner.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    return [
+        (target, value)
+        for stmt in (init.body if init is not None else ())
+        if isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None
+        for whole in (stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target])
+        for target, value in _pairs(whole, stmt.value)
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+    ]
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """A target with its value, those of `a, b = 1, 2` one by one."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts))
+    return [(target, value)]
 
 
 def _parameters(unit: Unit) -> list[tuple[str, str]]:
@@ -205,33 +224,15 @@ def _parameters(unit: Unit) -> list[tuple[str, str]]:
 def _attributes(run: Run) -> list[tuple[str, str]]:
     """Settings that an object was made with: `self.epochs = epochs`."""
     owner = run.unit.owner
-    if owner is None or run.unit.parameters[:1] != ["self"]:
-        return []
-    init = next((s for s in owner.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
-    if init is None:
-        return []
-    given = {a.arg for a in (*init.args.args, *init.args.kwonlyargs)}
-    found = []
-    for node in inside(init.body):
-        if not isinstance(node, ast.Assign):
-            continue
-        for target in node.targets:
-            pairs = [(target, node.value)]
-            if (
-                isinstance(target, ast.Tuple)
-                and isinstance(node.value, ast.Tuple)
-                and len(target.elts) == len(node.value.elts)
-            ):
-                pairs = list(zip(target.elts, node.value.elts))
-            for one, value in pairs:
-                if (
-                    isinstance(one, ast.Attribute)
-                    and isinstance(value, ast.Name)
-                    and value.id in given
-                    and _names_setting(one.attr)
-                ):
-                    found.append((one.attr, f"self.{one.attr}"))
-    return found
+    init = next(
+        (s for s in (owner.body if owner else ()) if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None
+    )
+    given = {a.arg for a in (*init.args.args, *init.args.kwonlyargs)} if init is not None else set()
+    return [
+        (target.attr, f"self.{target.attr}")
+        for target, value in _made_with(run.unit)
+        if isinstance(value, ast.Name) and value.id in given and _names_setting(target.attr)
+    ]
 
 
 def _constants(run: Run) -> list[tuple[str, str]]:
@@ -240,20 +241,10 @@ def _constants(run: Run) -> list[tuple[str, str]]:
     rebound = {n.id for n in inside(run.loop.body) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     for stmt in bound_before(run):
         for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
-            pairs = [(target, stmt.value)]
-            if (
-                isinstance(target, ast.Tuple)
-                and isinstance(stmt.value, ast.Tuple)
-                and len(target.elts) == len(stmt.value.elts)
-            ):
-                pairs = list(zip(target.elts, stmt.value.elts))
-            for one, value in pairs:
-                if (
-                    isinstance(one, ast.Name)
-                    and _is_constant(value)
-                    and _names_setting(one.id)
-                    and one.id not in rebound
-                ):
+            for one, value in _pairs(target, stmt.value) if stmt.value is not None else ():
+                if not isinstance(one, ast.Name) or not _is_constant(value):
+                    continue
+                if _names_setting(one.id) and one.id not in rebound:
                     found.append((one.id.lower() if one.id.isupper() else one.id, one.id))
     return found
 

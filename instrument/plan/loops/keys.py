@@ -43,8 +43,15 @@ def _join(run: Run) -> None:
         following = at.get(block[index + 1]) if index + 1 < len(block) else None
         if following is None or following.emission.row or following.after is not place.after:
             continue
+        if following.emission.kind == "list" and any(_reads_item(value.node) for value in place.emission.values):
+            continue  # `kept.append(losses[-1])`, then `losses.append(...)`
         following.emission.values = [*place.emission.values, *following.emission.values]
         place.emission.values = []
+
+
+def _reads_item(node: ast.expr) -> bool:
+    """Whether an expression takes the last element of something, which the next statement may change."""
+    return any(isinstance(n, ast.Subscript) and isinstance(n.slice, ast.UnaryOp) for n in ast.walk(node))
 
 
 def _is_kept(runs: Runs, run: Run, place: Place) -> bool:
