@@ -277,9 +277,13 @@ class TrackingModule:
         top = self._package_top(module)
         sibling = f"{folder}/{NAME}.py" if folder else f"{NAME}.py"
         if top is None:
+            if folder and _imports_of(module, "")[0]:
+                return _Place(sibling, ".")  # a package without __init__.py
             namespace = self._namespace(module, folder)
             if namespace:
                 return _Place(sibling, namespace)
+            if folder and self._imported_relatively(module, folder):
+                return _Place(sibling, ".", either=_runs_as_script(module))
             # `python -m scripts.train` and `python scripts/train.py` are both usual where the root is importable.
             return (
                 _Place(sibling, folder.replace("/", "."), either=True)
@@ -296,6 +300,16 @@ class TrackingModule:
             return _Place(in_package, package)
         dotted = ".".join([package, *folder[len(top) :].strip("/").split("/")]).strip(".")
         return _Place(sibling, dotted, either=True)
+
+    def _imported_relatively(self, module: Module, folder: str) -> bool:
+        """Whether a neighbour imports a file as part of their package, which has no __init__.py."""
+        stem = re.escape(module.path.rpartition("/")[2].removesuffix(".py"))
+        pattern = re.compile(rf"^\s*from\s+\.(?:{stem}\s+import\b|\s+import\b[^\n]*\b{stem}\b)", re.MULTILINE)
+        for path in self._context.repo.files:
+            if path != module.path and path.endswith(".py") and path.rpartition("/")[0] == folder:
+                if pattern.search(self._context.repo.read(path).decode("utf-8", "replace")):
+                    return True
+        return False
 
     def _at_root(self, module: Module, folder: str) -> bool:
         """Whether a script in a folder imports what stands at the root, and nothing that stands beside it."""

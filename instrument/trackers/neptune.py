@@ -186,7 +186,8 @@ TRACKER = Tracker(
     name="neptune",
     title="Neptune",
     packages=frozenset({"neptune"}),
-    needles=(b"neptune",),
+    # Lists have `append` and `extend` too: only files that import it are looked at.
+    needles=(b"import neptune", b"from neptune", b'"neptune"', b"'neptune'"),
     opens={
         **{name: Opening(arguments=_arguments, skip=_read_only) for name in OPENS if name != "neptune.init"},
         **{f"{root}.create_experiment": Opening(arguments=_legacy_arguments, ambient=lambda module, call: "")
