@@ -79,7 +79,9 @@ def _rows(tracker: Tracker, api: dict[str, Any]) -> dict[str, list[str]]:
         number = "mirrored: `probe.log`, where it is a number" if tracker.name == "neptune" else "the run's config"
         rows.setdefault(number, []).append("`run[...] =`")
     rest = "; ".join(f"of `{title}`: {', '.join(names)}" for title, names in others.items())
-    ordered = sorted(rows.items(), key=lambda row: (not row[0].startswith("mirrored"), row[0].startswith("listed"), row[0]))
+    ordered = sorted(
+        rows.items(), key=lambda row: (not row[0].startswith("mirrored"), row[0].startswith("listed"), row[0])
+    )
     return {**dict(ordered), **({"not applicable": [rest]} if rest else {})}
 
 
