@@ -25,7 +25,7 @@ from instrument.repo.scan import Repository
 from tests import cases
 
 ROOT = Path(__file__).with_name("shapes") / "custom_loop"
-DOUBLES = Path(__file__).with_name("doubles")
+DOUBLES = Path(__file__).with_name("doubles") / "sdk"
 FOLDERS = sorted(path.parent for path in ROOT.glob("*/before"))
 EDITED = [folder for folder in FOLDERS if (folder / "after").exists()]
 LEFT = [folder for folder in FOLDERS if folder not in EDITED]
