@@ -25,7 +25,7 @@ from instrument.repo.scan import Repository
 from tests import cases
 
 ROOT = Path(__file__).with_name("shapes") / "custom_loop"
-DOUBLES = Path(__file__).with_name("doubles") / "sdk"
+DOUBLES = Path(__file__).with_name("doubles")
 FOLDERS = sorted(path.parent for path in ROOT.glob("*/before"))
 EDITED = [folder for folder in FOLDERS if (folder / "after").exists()]
 LEFT = [folder for folder in FOLDERS if folder not in EDITED]
@@ -51,7 +51,7 @@ def run(root: Path, record: Path) -> tuple[str, int]:
     scripts = [p for p in sorted(root.glob("*.py")) if p.name not in ("probe_tracking.py", "recorder.py")]
     assert len(scripts) == 1, scripts
     environment = {
-        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(DOUBLES), str(DOUBLES / "training")]),
+        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(DOUBLES / "sdk"), str(DOUBLES / "training")]),
         "PYTHONDONTWRITEBYTECODE": "1", "PROBE_DOUBLE": str(record), "HOME": str(root),
     }  # fmt: skip
     done = subprocess.run(
@@ -129,7 +129,7 @@ def test_other_ranks_open_nothing(tmp_path: Path) -> None:
     root = copy(ROOT / "rank_guard", tmp_path / "repo")
     assert cases.instrument("apply", str(root), "--yes")[0] == 0
     environment = {
-        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(DOUBLES), str(DOUBLES / "training")]),
+        "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(DOUBLES / "sdk"), str(DOUBLES / "training")]),
         "PROBE_DOUBLE": str(tmp_path / "record"), "RANK": "1",
     }  # fmt: skip
     done = subprocess.run(
