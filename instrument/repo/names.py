@@ -135,8 +135,8 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         self._sought.add(name)
         if self._unparsed is None:
             self._unparsed = dict.fromkeys(self.repo.having(b"", suffixes=(".py", ".ipynb")))
-        wanted = name.encode()
-        found = [p for p in self._unparsed if p not in self._modules and wanted in self.repo.read(p)]
+        wanted = self.repo.mentioning(name.encode())
+        found = [p for p in self._unparsed if p in wanted and p not in self._modules] if wanted else []
         if len(found) > _MAX_MENTIONS:
             found = sorted(found, key=lambda path: -_shared(path, module.path))[:_MAX_MENTIONS]
         for path in found:
