@@ -40,6 +40,8 @@ class DependencyKind:
     alone: bool = False
     #: What some file of a repository must contain for the rule to be looked at; read by name, not by these.
     needles: tuple[bytes, ...] = (b"install",)
+    #: A file of this kind without any of these installs nothing.
+    marks: tuple[bytes, ...] = ()
     #: Lock files beside it, and the command that refreshes each.
     locks: tuple[tuple[str, str], ...] = ()
 
@@ -99,12 +101,15 @@ def _select(ctx: Context) -> Selected:
     chosen: Selected = {}
     if not targets:
         return chosen
-    shared: list[tuple[str, DependencyKind, Source]] = []
+    shared: list[tuple[str, DependencyKind, Source, str]] = []
+    installing = targets.union(ctx.repo.having(b"install"))
     for path in ctx.repo.files:
-        if path.endswith(".py") and path not in targets and b"install" not in ctx.repo.read(path):
+        if path.endswith(".py") and path not in installing:
             continue  # most of a repository: it installs nothing
         for kind in kinds():
             if not kind.matches(path) or (kind.alone and path not in targets):
+                continue
+            if kind.marks and not any(mark in ctx.repo.read(path) for mark in kind.marks):
                 continue
             source = readable(ctx, path)
             if source is None:
@@ -114,12 +119,11 @@ def _select(ctx: Context) -> Selected:
                 if own is not None:
                     chosen[path, kind.name] = own
             else:
-                shared.append((path, kind, source))
+                shared.append((path, kind, source, source.text.lower().replace("_", "-")))
     level = _levels(ctx)
     for tier in TIERS:
         found: list[_Found] = []
-        for path, kind, source in shared:
-            lowered = source.text.lower().replace("_", "-")
+        for path, kind, source, lowered in shared:
             for rank, names in enumerate(tier):
                 if not any(name in lowered for name in names):
                     continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -44,6 +45,7 @@ class Node:
         return self.kind == "scalar" and not self.style and self.value in ("", "null", "~", "Null", "NULL")
 
 
+@lru_cache(maxsize=64)
 def documents(text: str) -> list[Node]:
     """The documents of a YAML text; empty where it does not load (templates, odd tabs)."""
     try:

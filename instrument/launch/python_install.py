@@ -11,10 +11,13 @@ from instrument.launch._names import PACKAGE, distribution
 from instrument.launch._python import constant, element_after
 from instrument.launch._text import Insertion, Located
 from instrument.repo.source import PythonSource, Source
+from instrument.repo.tree import walk
 
 _CALLS = frozenset(("pip_install", "uv_pip_install"))
 #: Arguments that take a list of requirements: Kubeflow, Flyte, ZenML, Ray.
 _KEYWORDS = frozenset(("packages_to_install", "pip_packages"))
+
+_MARKS = (b"pip_install", b'"pip"', b"'pip'", b"packages_to_install", b"pip_packages")
 
 
 def _matches(path: str) -> bool:
@@ -23,17 +26,14 @@ def _matches(path: str) -> bool:
 
 def locate(source: Source, names: Sequence[str]) -> Located:
     """Where the package goes in the install lists of a Python file."""
-    text = source.text
-    if not isinstance(source, PythonSource) or not any(
-        mark in text for mark in ("pip_install", '"pip"', "'pip'", "packages_to_install", "pip_packages")
-    ):
+    if not isinstance(source, PythonSource) or not any(mark in source.data for mark in _MARKS):
         return Located()
     try:
         tree = source.tree
     except SourceError:
         return Located()
     located = Located()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in _CALLS:
                 _beside(source, node, node.args, names, located)
@@ -66,5 +66,5 @@ def _beside(
     located.insertions.append(Insertion(offset, added, f"installs {PACKAGE} where {name} is installed"))
 
 
-KIND = DependencyKind("python_install", _matches, locate, declares=False, needles=(b"pip",))
+KIND = DependencyKind("python_install", _matches, locate, marks=_MARKS, declares=False, needles=(b"pip",))
 RULE = dependency_rule(KIND, "Packages that Python code installs elsewhere")

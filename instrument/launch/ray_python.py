@@ -15,6 +15,7 @@ from instrument.launch._names import NEEDLES, TOKEN, best_variable, is_credentia
 from instrument.launch._python import constant, element_after, environment_read
 from instrument.plan import place
 from instrument.plan.rules import Rule
+from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -32,12 +33,12 @@ def plan(ctx: Context) -> None:
     jobs: set[int] = set()
     for module in modules:
         if any(needle.decode() in module.source.text for needle in _SUBMITS):
-            for node in ast.walk(module.tree):
+            for node in walk(module.tree):
                 if isinstance(node, ast.Dict) and _is_job_environment(module, node):
                     jobs.add(id(node))
                     _dict(ctx, module, node, wanted=True)
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Dict):
                 # Where jobs get it anyway, what is handed to them only beside the tracker's key needs no token.
                 if id(node) not in jobs and not (jobs and _is_conditional(module, node)):
@@ -162,7 +163,7 @@ def _is_job_environment(module: Module, node: ast.Dict) -> bool:
             for key, value in zip(inner.keys, inner.values)
         )
         and _is_runtime_environment(module, inner)
-        for inner in ast.walk(scope)
+        for inner in walk(scope)
     )
 
 

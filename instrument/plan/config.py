@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from instrument.repo.tree import walk
+
 if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.names import Module
@@ -68,7 +70,7 @@ def _bound_before(
     """Assignments in the node's function, then at module level, that are done before it."""
     line = module.statement(node).lineno
     found: list[ast.Assign | ast.AnnAssign] = []
-    for other in ast.walk(module.tree):
+    for other in walk(module.tree):
         if isinstance(other, (ast.Assign, ast.AnnAssign)):
             owner = module.function(other)
             if (

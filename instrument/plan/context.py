@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -142,15 +142,27 @@ class Context:
         self.plan.new_files.append(new)
         return new
 
-    def modules(self, *needles: bytes, also: tuple[bytes, ...] = ()) -> list[Module]:
-        """Parsed Python files and notebooks that contain a needle (and one of `also`, if given) and may be edited.
-
-        Only these are parsed: what other people's code and tests say is never asked for.
-        """
+    def paths(self, *needles: bytes, also: tuple[bytes, ...] = ()) -> list[str]:
+        """Python files and notebooks that contain a needle (and one of `also`, if given) and may be edited."""
         paths = set(self.repo.having(*needles))
         if also:
             paths &= set(self.repo.having(*also))
-        return self.program.parsed(path for path in sorted(paths) if self.repo.editable(path))
+        return [path for path in sorted(paths) if _may_be_python(path) and self.repo.editable(path)]
+
+    def modules(
+        self,
+        *needles: bytes,
+        also: tuple[bytes, ...] = (),
+        where: Callable[[bytes], object] | None = None,
+    ) -> list[Module]:
+        """The same, parsed. Only these are parsed: what other people's code and tests say is never asked for.
+
+        `where` looks at a file's bytes: what it says no to is not parsed.
+        """
+        paths = self.paths(*needles, also=also)
+        if where is not None:
+            paths = [path for path in paths if where(self.repo.read(path))]
+        return self.program.parsed(paths)
 
     def skipped(self, *needles: bytes) -> Iterable[tuple[str, str]]:
         """(path, kind) of Python files and notebooks with a needle that are left alone: vendored, generated, tests."""
@@ -158,3 +170,8 @@ class Context:
             kind = self.repo.kind(path)
             if kind != "own":
                 yield path, kind
+
+
+def _may_be_python(path: str) -> bool:
+    """By name: a module, a notebook, or a script without a suffix."""
+    return path.endswith((".py", ".ipynb")) or "." not in path.rpartition("/")[2]

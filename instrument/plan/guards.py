@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from instrument.repo.tree import walk
+
 if TYPE_CHECKING:
     from instrument.repo.names import Module
 
@@ -37,10 +39,10 @@ def _is_off(module: Module, name: str) -> bool:
     """
     if any(
         isinstance(node, (ast.Import, ast.ImportFrom)) and any((a.asname or a.name) == name for a in node.names)
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     ):
         return False
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(t, ast.Name) and t.id == name for t in targets):

@@ -17,7 +17,7 @@ from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
-COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", *EMITTING)
+COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING)
 
 
 def make_plan(repo: Repository, options: Options | None = None) -> Plan:

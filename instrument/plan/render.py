@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from instrument import resources
+from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -48,7 +49,8 @@ _IMPORTS = {
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Jinja on `templates/`: nothing escaped, a name that is missing is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
@@ -71,13 +73,13 @@ def render_module(parts: Iterable[str], *, tracker: str | None = None) -> str:
     `tracker` names what the project already logs to, for the docstring.
     """
     names = complete(parts) or ["core"]
-    template = _environment().get_template("probe_tracking.py.jinja")
+    template = environment().get_template("probe_tracking.py.jinja")
     given = {
         "parts": names,
         "subject": f"what goes to {tracker}" if tracker else "this project's metrics",
         "lazy": {NAMES[part]: f"_{part}_class" for part in names if part in NAMES},
     }
-    used = {node.id for node in ast.walk(ast.parse(template.render(imports="", **given))) if isinstance(node, ast.Name)}
+    used = {node.id for node in walk(ast.parse(template.render(imports="", **given))) if isinstance(node, ast.Name)}
     text = template.render(imports="\n".join(_IMPORTS[name] for name in _IMPORTS if name in used), **given)
     return re.sub(r"\n{4,}", "\n\n\n", text).rstrip("\n") + "\n"
 
@@ -107,6 +109,6 @@ def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: I
     `alias` is what the file calls Probe (None: it calls nothing), `names` are the classes that it uses.
     """
     text = (
-        _environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
+        environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
     )
     return text.strip("\n") + "\n"

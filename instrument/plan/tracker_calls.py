@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from instrument.errors import SourceError
 from instrument.plan.emission import Opening, Tracker, handles, last_part, terminals
+from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -128,7 +129,7 @@ class _Finder:
             return
 
     def _items(self, module: Module) -> Iterator[tuple[ast.Assign, str]]:
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
             target = node.targets[0]
@@ -162,7 +163,7 @@ class _Finder:
     def _named(self, module: Module) -> Iterator[tuple[ast.expr, ast.AST]]:
         if not self._value.search(module.text):
             return
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if not isinstance(node, (ast.Attribute, ast.Name)) or not isinstance(node.ctx, ast.Load):
                 continue
             if (node.attr if isinstance(node, ast.Attribute) else node.id) not in self._emits:
@@ -213,7 +214,7 @@ class _Finder:
         return names
 
     def _keeps_a_run(self, module: Module, node: ast.ClassDef) -> bool:
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None:
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
                 held = any(isinstance(t, ast.Attribute) for t in targets)
@@ -277,7 +278,7 @@ def _renamed(module: Module, func: ast.expr) -> bool:
 
 
 def _bound_names(stmt: ast.stmt) -> Iterator[ast.Name]:
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             return
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

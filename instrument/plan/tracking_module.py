@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from instrument.plan import place, render
+from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -123,7 +124,7 @@ class TrackingModule:
         program, the name is imported there as well.
         """
         use = self._use(module, parts, beside)
-        bound = {a.asname or a.name for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom)
+        bound = {a.asname or a.name for node in walk(module.tree) if isinstance(node, ast.ImportFrom)
                  and (node.module or "").split(".")[-1] in (NAME, "huggingface", "lightning")
                  for a in node.names}  # fmt: skip
         if name not in bound and name not in use.names:
@@ -137,7 +138,7 @@ class TrackingModule:
 
     def existing_alias(self, module: Module) -> str | None:
         """What an instrumented file already calls the SDK, our module or the inline form, if it does."""
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Import):
                 for item in node.names:
                     if item.name in ("probe", NAME):
@@ -353,7 +354,7 @@ def _lazy_import(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDe
 def names_in(module: Module) -> set[str]:
     """Every name that a file binds or uses anywhere."""
     names: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Name):
             names.add(node.id)
         elif isinstance(node, ast.arg):
@@ -372,7 +373,7 @@ def names_in(module: Module) -> set[str]:
 def _imports_of(module: Module, package: str) -> tuple[bool, bool]:
     """Whether a file imports its own package relatively, and absolutely."""
     relative = absolute = False
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.ImportFrom):
             relative |= bool(node.level)
             absolute |= not node.level and (node.module or "").split(".")[0] == package
@@ -383,7 +384,7 @@ def _imports_of(module: Module, package: str) -> tuple[bool, bool]:
 
 def _absolute_imports(module: Module) -> list[str]:
     names = []
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Import):
             names += [item.name for item in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:

@@ -17,6 +17,7 @@ from instrument.repo.scopes import (
     arguments_of,
     terminal,
 )
+from instrument.repo.tree import children_of
 
 #: Calls that call, or make something that calls, a function with arguments that they are given beside it.
 APPLIERS = frozenset(
@@ -24,19 +25,8 @@ APPLIERS = frozenset(
     "to_thread call_soon call_later map starmap notebook_launcher".split()
 )
 
-_SKIPPED = frozenset(
-    "ctx op ops kind type_comment level module asname id attr arg conversion is_async simple tag kwd_attrs".split()
-)
-_CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {}
-
-
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    fields = tuple(reversed([name for name in kind._fields if name not in _SKIPPED]))
-    if kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.alias):
-        fields = ()
-    _CHILDREN[kind] = fields
-    return fields
-
+#: The attributes of a type of node that hold nodes, last one first.
+_REVERSED: dict[type[ast.AST], tuple[str, ...]] = {}
 
 _Pushed = list[tuple[ast.AST, ast.AST | None, Scope]]
 
@@ -49,27 +39,36 @@ class Walker:
         self.stack: _Pushed = [(tree, None, scope)]
 
     def run(self) -> None:
-        stack, handlers, children = self.stack, _HANDLERS, _CHILDREN
+        stack, handlers, reversed_children = self.stack, _HANDLERS, _REVERSED
         parents, scopes = self.index.parents, self.index.scopes
+        name_, constant, attribute = ast.Name, ast.Constant, ast.Attribute
         pop, push = stack.pop, stack.append
         while stack:
             node, parent, scope = pop()
             parents[node] = parent
             kind = type(node)
-            if kind is ast.Name:
+            # The three that most nodes are of, first.
+            if kind is name_:
                 scopes[node] = scope
                 scope.used.add(node.id)  # type: ignore[attr-defined]
+                continue
+            if kind is constant:
+                continue
+            if kind is attribute:
+                push((node.value, node, scope))  # type: ignore[attr-defined]
                 continue
             handler = handlers.get(kind)
             if handler is not None and handler(self, node, scope):
                 continue
-            fields = children.get(kind)
+            fields = reversed_children.get(kind)
             if fields is None:
-                fields = _fields(kind)
+                fields = _REVERSED[kind] = children_of(kind)[::-1]
             for name in fields:
                 value = getattr(node, name, None)
+                if value is None:
+                    continue
                 if type(value) is list:
-                    for item in reversed(value):
+                    for item in value[::-1]:
                         if item is not None:
                             push((item, node, scope))
                 elif isinstance(value, ast.AST):

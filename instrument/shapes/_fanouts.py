@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from instrument.plan import place
 from instrument.plan.bind import effect_free
 from instrument.plan.edits import Applicability
+from instrument.repo.tree import walk
 from instrument.shapes._signatures import (
     Function,
     Layer,
@@ -52,7 +53,7 @@ def fanouts(context: Context) -> list[Fanout]:
                 continue
             added = [(stmt, call.func.value) for stmt in init.body for call in calls_in(stmt)
                      if isinstance(call.func, ast.Attribute) and call.func.attr == "append" and call.args]  # fmt: skip
-            lists = {module.code(f.iter) for f in ast.walk(log) if isinstance(f, ast.For | ast.AsyncFor)}
+            lists = {module.code(f.iter) for f in walk(log) if isinstance(f, ast.For | ast.AsyncFor)}
             mine = [(stmt, module.code(value)) for stmt, value in added if module.code(value) in lists]
             if len({id(stmt) for stmt, _ in mine}) > 1:
                 found.append(Fanout(layer, mine[-1][1], mine[-1][0]))

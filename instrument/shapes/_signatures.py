@@ -13,12 +13,14 @@ reads) in `miles.py`, F1 (a factory of backend classes) in `torchforge.py`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.edits import Applicability
+from instrument.repo.tree import walk
 from instrument.shapes._building import refuse_shadowed
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _LISTS = ("supported_backend", "supported_backends")
 
+_LOG = re.compile(rb"\bdef\s+log\b")
 _WHY = "each process that builds it opens a run and sends its rows"
 
 
@@ -117,14 +120,14 @@ def classes(module: Module) -> Iterator[Layer]:
 
 def calls_in(function: ast.AST) -> Iterator[ast.Call]:
     """The calls in a function."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Call):
             yield node
 
 
 def at_end(module: Module, function: Function, lines: list[str]) -> Insertion | None:
     """After everything that a function does; None where it may return before."""
-    if any(isinstance(node, ast.Return) and module.function(node) is function for node in ast.walk(function)):
+    if any(isinstance(node, ast.Return) and module.function(node) is function for node in walk(function)):
         return None
     last = function.body[-1]
     return place.after(module, last, ["", *lines] if place.is_compound(last) else lines)
@@ -143,7 +146,7 @@ def claim(context: Context, rule: str, module: Module, nodes: Iterable[ast.AST] 
 
 def mentions_probe(node: ast.AST) -> bool:
     """Whether something in a piece of code is called by one of the names of Probe's module."""
-    return any(isinstance(n, ast.Name) and n.id in ("probe", "probe_sdk", "probe_run") for n in ast.walk(node))
+    return any(isinstance(n, ast.Name) and n.id in ("probe", "probe_sdk", "probe_run") for n in walk(node))
 
 
 def list_builders(
@@ -263,7 +266,7 @@ class Registry:
 def registries(context: Context) -> list[Registry]:
     """Mappings of names to classes with `log(values, step)`, read by a factory."""
     found = []
-    for module in context.modules(b"tracker", b"Tracker"):
+    for module in context.modules(b"tracker", b"Tracker", where=_several_logs):
         loggers = {layer.node.name for layer in classes(module) if _is_logger(layer)}
         for name in sorted(_filled_with(module, loggers)) if len(loggers) > 1 else ():
             for function in module.tree.body:
@@ -271,12 +274,17 @@ def registries(context: Context) -> list[Registry]:
                     continue
                 reads = any(
                     isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) and n.value.id == name
-                    for n in ast.walk(function)
+                    for n in walk(function)
                 )
-                returns = [n for n in ast.walk(function) if isinstance(n, ast.Return) and isinstance(n.value, ast.Call)]
+                returns = [n for n in walk(function) if isinstance(n, ast.Return) and isinstance(n.value, ast.Call)]
                 if reads and returns:
                     found.append(Registry(module, name, function, returns))
     return found
+
+
+def _several_logs(data: bytes) -> bool:
+    """Whether a file defines `log` more than once."""
+    return len(_LOG.findall(data)) > 1
 
 
 def _is_logger(layer: Layer) -> bool:

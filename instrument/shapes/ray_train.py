@@ -25,9 +25,10 @@ REPORTS = frozenset({"ray.train.report", "ray.air.session.report", "ray.train.se
 def plan(context: Context) -> None:
     """Open a run in the first worker and mirror its reports."""
     trainables = Trainables(context, NAME, "Ray Train")
-    modules = context.modules(b"ray.train", b"ray import train", b"ray.air", also=(b"Trainer(", b"report("))
-    if any(context.program.finder.find("ray", module.path) is not None for module in modules):
+    paths = context.paths(b"ray.train", b"ray import train", b"ray.air", also=(b"Trainer(", b"report("))
+    if any(context.program.finder.find("ray", path) is not None for path in paths):
         return  # this is Ray itself
+    modules = context.program.parsed(paths)
     built = False
     for module in modules:
         for call in class_calls(module):

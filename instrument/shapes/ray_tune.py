@@ -27,11 +27,12 @@ _REPORTS = frozenset({"ray.tune.report", "ray.tune.session.report", *TRAIN_REPOR
 def plan(context: Context) -> None:
     """Open a run in each trial and mirror what it reports."""
     trainables = Trainables(context, NAME, "Ray Tune")
-    modules = context.modules(
+    paths = context.paths(
         b"ray.tune", b"import tune", b"tune.report", also=(b"Tuner(", b"tune.run", b" run(", b"report(")
     )
-    if any(context.program.finder.find("ray", module.path) is not None for module in modules):
+    if any(context.program.finder.find("ray", path) is not None for path in paths):
         return  # this is Ray itself
+    modules = context.program.parsed(paths)
     runners: list[tuple[Module, ast.Call, ast.expr | None]] = []
     for module in modules:
         for method in ("Tuner", "run"):

@@ -43,11 +43,12 @@ _TRACKER = Tracker(
 
 def plan(context: Context) -> None:
     """Open a run beside the algorithm, mirror each result, close beside `stop`."""
-    for module in context.modules(b"rllib", also=(b".train(",)):
-        if context.program.finder.find("ray", module.path) is not None:
-            continue  # this is Ray itself
-        if not any(built in module.source.data for built in (b".build", b"from_checkpoint", b"rllib.algorithms")):
-            continue  # the algorithm comes from elsewhere: its callers would have to be looked at one by one
+    paths = context.paths(b"rllib", also=(b".train(",))
+    paths = [path for path in paths if context.program.finder.find("ray", path) is None]  # else this is Ray itself
+    # Where the algorithm comes from elsewhere, its callers would have to be looked at one by one.
+    built = (b".build", b"from_checkpoint", b"rllib.algorithms")
+    paths = [path for path in paths if any(word in context.repo.read(path) for word in built)]
+    for module in context.program.parsed(paths):
         trains = [call for call in module.calls() if _method(context, module, call, "train")]
         if trains:
             _wire(context, module, trains)
