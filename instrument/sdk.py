@@ -83,3 +83,22 @@ CREATE_KIND = "create_run"
 METRICS_PATH = "/metrics"
 #: ... with what is not a number.
 STEPS_PATH = "/steps"
+#: `METRICS_PATH` belongs to `/v1/runs/<id>`; the body of a write of finished curves has these beside `points`.
+DERIVED_BODY = ("origin", "points", "provenance")
+#: What one point may say.
+POINT_FIELDS = ("key", "kind", "value", "step_index", "wall_clock", "labels")
+#: Points that one write takes.
+POINTS_MAXIMUM = 50_000
+#: The client of an opened run, whose `write(method, path, body, strict=)` sends or queues.
+RUN_CLIENT = "_client"
+
+# -- passive push -----------------------------------------------------------------------------------------------------
+
+#: `Client.ingest`: one request, idempotent by customer (of the token), `run.source`, `run.external_id`; a batch by id.
+INGEST_PATH = "/ingest/v1/runs"
+INGEST_FIELDS = ("experiment_slug", "project_slug", "run", "batch_id", "spans", "metrics", "artifacts")
+INGEST_RUN_FIELDS = (
+    "external_id", "name", "source", "status", "config", "tags", "metadata", "notes", "foreign_keys", "started_at",
+    "ended_at", "summary_metrics", "parent_external_id",
+)  # fmt: skip
+SIGNATURE_HEADER = "X-Signature"

@@ -102,13 +102,16 @@ def _say(ctx: Context, path: str, line: int, program: str, config: str | None, c
             f"{program} is an installed program{driven}: there is no code here to instrument; "
             "its curves come from W&B after the run"
         )
-        next_ = "after training: probe import wandb ENTITY/PROJECT/RUN --run RUN (or: instrument import wandb/)"
+        next_ = (
+            "after training: instrument import . --run (reads wandb/, offline or online runs), or by W&B's server: "
+            "probe import wandb ENTITY/PROJECT/RUN --run RUN"
+        )
     else:
         message = (
             f"{program} is an installed program{driven}: there is no code here to instrument, "
-            "and no W&B run that could be imported"
+            "and it is not told to report to W&B, whose run could be imported"
         )
-        next_ = "let it report to wandb (offline is enough) and import that run: instrument import wandb/"
+        next_ = "let it report to wandb or tensorboard (W&B offline is enough), and after training: instrument import . --run"
     ctx.plan.sites.append(
         Site(
             rule=RULE.name,

@@ -159,7 +159,7 @@ WARNINGS: dict[str, Meaning] = {
     ),
     "import-after-run": Meaning(
         "An installed program is driven by YAML: there is no code to edit, its curves are imported after the run.",
-        "after training: probe import wandb ENTITY/PROJECT/RUN --run RUN",
+        "after training: instrument import PATH --run",
     ),
     "not-parsed": Meaning(
         "A file does not decode or parse and is left alone.", "fix the file, or leave it out with --exclude"
@@ -196,7 +196,7 @@ INFOS: dict[str, Meaning] = {
 #: Exit code 2: a command could not do it, and nothing was written.
 ERRORS: dict[str, Meaning] = {
     "bad-plan": Meaning("The file given to `--plan` is no plan of this version.", "instrument diff PATH --plan FILE"),
-    "busy": Meaning("Another apply or undo is at work in this repository.", "wait for it to end"),
+    "busy": Meaning("Another apply, undo or import is at work.", "wait for it to end"),
     "changed-since-apply": Meaning(
         "A file was changed after the apply that is to be taken back: undoing would lose that work.",
         "take the change back by hand (git diff), or restore from the copies that the hint names",
@@ -213,6 +213,8 @@ ERRORS: dict[str, Meaning] = {
     "edited-copy": Meaning("The installed skill was edited by a person; it was left alone.", "--force replaces it"),
     "internal": Meaning("A fault of this tool; nothing was written.", "report it, with what --verbose says"),
     "no-target": Meaning("The path that was given does not exist.", "give the trainer's folder"),
+    "no-sdk": Meaning("probe-research is not installed beside this tool.", 'pip install "probe-research>=0.337"'),
+    "not-imported": Meaning("The SDK could not take a run that was to be imported.", "see the message"),
     "nothing-to-undo": Meaning("No apply is on record below this path."),
     "proof-failed": Meaning(
         "The edited result failed a proof, so nothing was written: a fault of this tool.",

@@ -108,7 +108,5 @@ def render_inline(parts: Iterable[str], *, alias: str | None = "probe", names: I
 
     `alias` is what the file calls Probe (None: it calls nothing), `names` are the classes that it uses.
     """
-    text = (
-        environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
-    )
+    text = environment().get_template("inline.py.jinja").render(parts=complete(parts), alias=alias, names=sorted(names))
     return text.strip("\n") + "\n"

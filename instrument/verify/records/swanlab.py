@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from instrument.verify.model import Process, Run
 from instrument.verify.records import Reader
-from instrument.verify.records._wire import TIME, Field, decode, log_records, one, seconds
+from instrument.verify.records._wire import TIME, Field, Schema, decode, log_records, one, seconds
 
 RECORD = {
     "start": Field(10, "message", {"name": Field(4, "text"), "id": Field(10, "text")}),
@@ -36,8 +37,10 @@ def _process(folder: Path) -> Process:
         return Process()
 
 
-def read_file(path: Path) -> Run:
-    """One run file, whole or cut."""
+def read_file(
+    path: Path, schema: Schema = RECORD, each: Callable[[Mapping[str, list[Any]]], None] = lambda record: None
+) -> Run:
+    """One run file, whole or cut. `each` is shown every record, decoded by `schema`, which has at least RECORD."""
     name = path.stem.removeprefix("run-")
     run = Run(id=name, tracker="swanlab", folder=path.parent, process=_process(path.parent))
     try:
@@ -47,10 +50,11 @@ def read_file(path: Path) -> Run:
         return run
     for raw in log_records(data):
         try:
-            record = decode(raw, RECORD)
+            record = decode(raw, schema)
         except ValueError as error:
             run.damage.append(f"a record of {path.name} is damaged ({error})")
             continue
+        each(record)
         for start in record.get("start", []):
             run.id, run.name = one(start, "id", run.id), one(start, "name", run.name)
         for scalar in record.get("scalar", []):

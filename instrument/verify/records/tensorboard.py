@@ -49,7 +49,8 @@ def events(data: bytes) -> Iterator[bytes]:
         position = start + length + 4
 
 
-def _scalar(value: Mapping[str, list[Any]]) -> float | None:
+def scalar(value: Mapping[str, list[Any]]) -> float | None:
+    """The number of a summary value, in any of the forms that writers use; None for what is no scalar."""
     simple = one(value, "simple")
     if simple is not None:
         return float(simple)
@@ -83,7 +84,7 @@ def _read_into(run: Run, path: Path) -> bool:
             for value in summary.get("value", []):
                 tag = one(value, "tag", "")
                 hparams = hparams or tag.startswith("_hparams_/")
-                number = _scalar(value)
+                number = scalar(value)
                 if number is not None:
                     series = run.get(tag)
                     series.precision = "float32"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from instrument.verify.model import Process, Run, Step
 from instrument.verify.records import Reader
-from instrument.verify.records._wire import Field, decode, log_records, one
+from instrument.verify.records._wire import Field, Schema, decode, log_records, one
 
 #: Keys of a row that count the trainer's own steps, for rows that no `define_metric` speaks of: Hugging Face,
 #: Lightning and `sync_tensorboard` put them into each row.
@@ -185,8 +185,10 @@ def _pid(folder: Path) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
-def read_file(path: Path) -> Run:
-    """One run file, whole or cut."""
+def read_file(
+    path: Path, schema: Schema = RECORD, each: Callable[[Mapping[str, list[Any]]], None] = lambda record: None
+) -> Run:
+    """One run file, whole or cut. `each` is shown every record, decoded by `schema`, which has at least RECORD."""
     run = Run(
         id=path.stem.removeprefix("run-"), tracker="wandb", folder=path.parent, process=Process(pid=_pid(path.parent))
     )
@@ -200,10 +202,11 @@ def read_file(path: Path) -> Run:
         return run
     for frame in log_records(data):
         try:
-            record = decode(frame, RECORD)
+            record = decode(frame, schema)
         except ValueError as error:
             run.damage.append(f"a record of {path.name} is damaged ({error})")
             continue
+        each(record)
         for history in record.get("history", []):
             rows.append(_row(history, len(rows)))
         synced = synced or "tbrecord" in record
