@@ -96,6 +96,7 @@ from datetime import datetime, timezone
 probe.init()
 for step in range(30):
     probe.log({"a": 1.0}, step=step)
+    time.sleep(0.002)
 print("now", datetime.now(timezone.utc).isoformat())
 """)
     clocks = done.run.clocks
