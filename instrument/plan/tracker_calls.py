@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,7 @@ def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
         module = queue.pop(0)
         calls = finder.calls_in(module)
         done.append(calls)
-        for other in finder.reached(module) if calls or calls.handed else ():
+        for other in finder.reached(module, modules) if calls or calls.handed else ():
             if other.path not in modules and context.repo.editable(other.path):
                 modules[other.path] = other
                 queue.append(other)
@@ -71,8 +71,11 @@ class _Finder:
         self._emits = frozenset(map(last_part, tracker.emits))
         self._value = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._emits))) + r")\b(?!\s*\()")
         self._containers = {last_part(name) for name in tracker.items}
+        self._called = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._names | self._containers))) + r")\b")
         #: Whether a run itself has items (`run["loss"] = x`): then any name may stand for one.
         self._run_items = any(name.endswith("()") for name in tracker.items)
+        #: By file, whether it names anything of the tracker's.
+        self._calling: dict[str, bool] = {}
         #: Attributes that hold an emitting function: `self.log_fn = wandb.log`.
         self._attributes: set[str] = set()
         #: By file, the emitting functions that are not called where they are named, and what takes them.
@@ -180,8 +183,8 @@ class _Finder:
 
     # -- in other files -------------------------------------------------------------------------------------------
 
-    def reached(self, module: Module) -> Iterator[Module]:
-        """Files that get the tracker's run, or one of its functions, from this one."""
+    def reached(self, module: Module, known: Container[str]) -> Iterator[Module]:
+        """Files that get the tracker's run, or one of its functions, from this one; not those that are known."""
         program, wanted = self._context.program, self._runs | self._tracker.emits.keys()
         for call in module.calls():
             values = [
@@ -190,12 +193,22 @@ class _Finder:
             if not values:
                 continue
             # Most callees are foreign, which is quickly said; what each argument is takes longer.
-            owners = [owner for owner, _ in program.definitions(module, call.func) if owner.path != module.path]
+            owners = [
+                owner
+                for owner, _ in program.definitions(module, call.func)
+                if owner.path not in known and self._may_call(owner)
+            ]
             if owners and any(program.resolve(module, value) & wanted for value in values):
                 yield from owners
         names = self._shared(module)
         if names:
             yield from self._importers(module, names)
+
+    def _may_call(self, module: Module) -> bool:
+        """Whether a file has anything in it that looks like a call of the tracker's."""
+        if module.path not in self._calling:
+            self._calling[module.path] = bool(self._called.search(module.text))
+        return self._calling[module.path] or self._run_items or self._spread()
 
     def _shared(self, module: Module) -> set[str]:
         """What a file defines at top level through which others can reach a run: functions, variables, classes."""

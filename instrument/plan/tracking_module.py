@@ -138,6 +138,8 @@ class TrackingModule:
 
     def existing_alias(self, module: Module) -> str | None:
         """What an instrumented file already calls the SDK, our module or the inline form, if it does."""
+        if b"probe" not in module.source.data:
+            return None
         for node in walk(module.tree):
             if isinstance(node, ast.Import):
                 for item in node.names:

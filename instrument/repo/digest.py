@@ -7,6 +7,7 @@ words is in none of the files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from functools import lru_cache
 
@@ -25,7 +26,7 @@ class Batch:
     def __init__(self, files: dict[str, bytes]) -> None:
         """`files` are bytes by path."""
         self.files = files
-        self._words = b" ".join(set(b" ".join(files.values()).translate(_WORDS).split()))
+        self._words = b" %b " % b" ".join(set(b" ".join(files.values()).translate(_WORDS).split()))
 
     def without(self, paths: Container[str]) -> Batch:
         """The batch without some files; it may still have their words."""
@@ -45,5 +46,13 @@ class Batch:
 
 @lru_cache(maxsize=4096)
 def _parts(needle: bytes) -> tuple[bytes, ...]:
-    """The words, or pieces of words, of which a needle is made; the longest, which is the rarest, first."""
-    return tuple(sorted(needle.translate(_WORDS).split(), key=len, reverse=True))
+    """The words, or pieces of words, of which a needle is made; the longest, which is the rarest, first.
+
+    Where the needle itself says that a word begins or ends, a space does: `from roll.` is "from ", " roll ".
+    """
+    text = needle.translate(_WORDS)
+    parts = [
+        (b" " if found.start() else b"") + found[0] + (b" " if found.end() < len(text) else b"")
+        for found in re.finditer(rb"[^ ]+", text)
+    ]
+    return tuple(sorted(parts, key=len, reverse=True))

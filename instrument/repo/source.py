@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import re
 import tokenize
 import warnings
 from bisect import bisect_right
@@ -20,6 +21,8 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from instrument.errors import SourceError
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 BOM = b"\xef\xbb\xbf"
 
@@ -76,15 +79,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        starts, text, i = [0], self.text, 0
-        while i < len(text):
-            char = text[i]
-            i += 1
-            if char == "\r" and i < len(text) and text[i] == "\n":
-                i += 1
-            if char in "\r\n":
-                starts.append(i)
-        return starts
+        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
 
     def line_start(self, line: int) -> int:
         """The offset at which a line (from 1) starts; the end of the text for a line past the last."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 #: Attributes that never hold a node, or one that nobody looks for (`ctx`, operators).
 SKIPPED = frozenset(
@@ -19,6 +20,12 @@ def children_of(kind: type[ast.AST]) -> tuple[str, ...]:
         bare = kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.alias)
         fields = _CHILDREN[kind] = () if bare else tuple(name for name in kind._fields if name not in SKIPPED)
     return fields
+
+
+@cache
+def reversed_children(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The same, last one first: for walks that keep what is left on a stack."""
+    return children_of(kind)[::-1]
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:

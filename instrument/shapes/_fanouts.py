@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from instrument.plan import place
 from instrument.plan.bind import effect_free
 from instrument.plan.edits import Applicability
+from instrument.repo.scopes import terminal
 from instrument.repo.tree import walk
 from instrument.shapes._signatures import (
     Function,
@@ -29,6 +30,7 @@ from instrument.shapes._signatures import (
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
+    from instrument.repo.module import Module
 
 # -- L1: a list of loggers --------------------------------------------------------------------------------------------
 
@@ -127,11 +129,22 @@ def _most(context: Context, layer: Layer, names: set[str]) -> tuple[Function | N
     """The method that calls most of these functions, and its calls."""
     best: tuple[Function | None, list[ast.Call]] = (None, [])
     for method in layer.methods.values():
-        calls = [c for c in calls_in(method) if context.program.resolve(layer.module, c.func) & names]
+        calls = [
+            call
+            for call in calls_in(method)
+            if _may_be(layer.module, call.func, names) and context.program.resolve(layer.module, call.func) & names
+        ]
         calls.sort(key=layer.module.start)
         if len(calls) > len(best[1]):
             best = (method, calls)
     return best
+
+
+def _may_be(module: Module, func: ast.expr, names: set[str]) -> bool:
+    """Whether a callee is called like one of these functions, or by a name that the file gave it."""
+    last = terminal(func)
+    called = last is not None and any(name.endswith(f".{last}") for name in names)
+    return called or (isinstance(func, ast.Name) and func.id in module.aliases)
 
 
 def wire_inline(

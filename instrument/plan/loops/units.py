@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from instrument.repo.tree import reversed_children
+
 if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.names import Module
@@ -64,13 +66,22 @@ class Unit:
 def inside(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The nodes of some statements in source order; functions and classes in them as one node each."""
     stack = list(nodes)[::-1]
+    pop, push = stack.pop, stack.append
     while stack:
-        node = stack.pop()
+        node = pop()
         yield node
-        if not isinstance(node, _SCOPES):
-            stack += list(ast.iter_child_nodes(node))[::-1]
-        elif not isinstance(node, ast.Lambda):
-            stack += node.decorator_list[::-1]
+        if isinstance(node, _SCOPES):
+            if not isinstance(node, ast.Lambda):
+                stack += node.decorator_list[::-1]
+            continue
+        for name in reversed_children(type(node)):
+            value = getattr(node, name, None)
+            if value is None:
+                continue
+            if type(value) is list:
+                stack += [item for item in reversed(value) if item is not None]
+            elif isinstance(value, ast.AST):
+                push(value)
 
 
 def last_name(func: ast.expr) -> str:
