@@ -45,7 +45,8 @@ class Run:
         given_config = given.get("config") or {}
         self.config = Config(given_config if hasattr(given_config, "keys") else vars(given_config))
         self.summary = Summary()
-        self.step = 0
+        #: The step of the row that is open, and the count that the library keeps, which runs on at a row that is dropped.
+        self.step = self._local_step = 0
         self._row, self._open = {}, True
         self._run = recording.open_run("wandb") if not self.disabled else None
         atexit.register(self.finish)
@@ -56,18 +57,15 @@ class Run:
             return
         if not self._open:
             raise RuntimeError("the run is finished")
-        if step is not None:
-            step = int(step)
-            if step < self.step:
-                if commit:
-                    self._commit()
-                    self.step += 1
-                return
-            if step > self.step:
-                self._commit()
-                self.step = step
-        elif commit is None:
+        if step is None and commit is None:
             commit = True
+        step = None if step is None else int(step)
+        self._local_step = max(self._local_step, -1 if step is None else step) + bool(commit)
+        if step is not None and step < self.step:
+            return None
+        if step is not None and step > self.step:
+            self._commit()
+            self.step = step
         self._row.update(recording.numbers(data))
         if commit:
             self._commit()
