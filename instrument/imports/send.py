@@ -7,8 +7,10 @@ is made here with both (`sdk.METRICS_PATH`, contract in `instrument/sdk.py`).
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -34,9 +36,12 @@ class Target:
     offline: bool = False
 
 
-def points(found: Finished) -> Iterator[dict[str, Any]]:
-    """Every point as the SDK's write has it. A second value of a key at a step is labelled `repeat`, as the SDK's own
+def points(found: Finished) -> list[dict[str, Any]]:
+    """Every point as the SDK's write has it, in the order of their times. A second value of a key at a step is labelled `repeat`, as the SDK's own
     callback does it: the server keeps the first of two that are alike."""
+    # By time: points of one row say the same time, and the SDK looks at each text for secrets but once, if it comes
+    # again soon.
+    rows: list[tuple[float, dict[str, Any]]] = []
     for key, series in found.run.series.items():
         axis = whole_axis(series)
         seen: dict[int, int] = {}
@@ -50,7 +55,9 @@ def points(found: Finished) -> Iterator[dict[str, Any]]:
             if before:
                 point["labels"] = {"repeat": before}
             seen[step] = before + 1
-            yield point
+            rows.append((wall or 0.0, point))
+    rows.sort(key=lambda row: row[0])
+    return [point for _, point in rows]
 
 
 def _iso(seconds: float) -> str | None:
@@ -105,7 +112,9 @@ def send(found: Finished, target: Target, *, name: str | None = None, wrote: Cal
         raise InstrumentError(
             "probe-research is not installed", hint=f'pip install "{sdk.REQUIREMENT}"', code="no-sdk"
         ) from None
-    with _environment(), contextlib.redirect_stdout(io.StringIO()):  # the SDK tells of each run on stdout
+    # The SDK tells of each run on stdout, and warns of what an offline run leaves out.
+    with _environment(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
             run = _open(probe, found, target, name)
         except errors.ConflictError as error:
@@ -115,6 +124,9 @@ def send(found: Finished, target: Target, *, name: str | None = None, wrote: Cal
         except Exception as error:
             raise InstrumentError(f"{found.name}: {error}", hint=_hint(error), code="not-imported") from None
         client = getattr(run, sdk.RUN_CLIENT)
+        with contextlib.suppress(ImportError, KeyError):
+            # As `Client.run` does it: texts that come again are not looked through for secrets again.
+            importlib.import_module(sdk.SCRUB_CACHE[0]).__dict__[sdk.SCRUB_CACHE[1]]()
         provenance = {"producer": PRODUCER, "note": f"{found.run.tracker} run {found.run.id}, {found.tier}"}
         try:
             batch: list[dict[str, Any]] = []

@@ -78,12 +78,12 @@ class _Beside:
     def take(self, record: Mapping[str, list[Any]]) -> None:
         for history in record.get("history", ()):
             for item in history.get("item", ()):
-                key = ".".join(item.get("nested_key") or item.get("key") or [""])
-                if key.endswith("._type"):
-                    self.media[key[: -len("._type")]] = None
-                elif key not in self.media and '"_type"' in (text := one(item, "value_json", "")):
-                    if isinstance(value := _json(text), dict) and "_type" in value:
-                        self.media[key] = None
+                nested = item.get("nested_key")
+                if nested:
+                    if nested[-1] == "_type":
+                        self.media[".".join(nested[:-1])] = None
+                elif (text := one(item, "value_json", ""))[:1] == "{" and '"_type"' in text:
+                    self.media[one(item, "key", "")] = None
         for summary in record.get("summary", ()):
             self._summary(summary)
         for files in record.get("files", ()):

@@ -43,7 +43,7 @@ def _understood(raw: int | bytes, field: Field) -> Any:
         # int32 and int64 are sent as their 64-bit two's complement
         return raw - (1 << 64) if raw >> 63 else raw
     if field.kind == "message":
-        return decode(raw, field.message or {})
+        return decode(raw, field.message or _NONE)
     if field.kind == "text":
         return raw.decode("utf-8", "replace")
     if field.kind == "double":
@@ -53,32 +53,65 @@ def _understood(raw: int | bytes, field: Field) -> Any:
     return raw
 
 
+#: Fields by number, of each schema that was used (by its identity; the schema is kept, so that the number stays its own).
+_NUMBERS: dict[int, tuple[Schema, dict[int, tuple[str, Field]]]] = {}
+
+
+def _by_number(schema: Schema) -> dict[int, tuple[str, Field]]:
+    known = _NUMBERS.get(id(schema))
+    if known is None:
+        known = _NUMBERS[id(schema)] = (schema, {field.number: (name, field) for name, field in schema.items()})
+    return known[1]
+
+
+_NONE: Schema = {}
+
+
 def decode(data: bytes, schema: Schema) -> dict[str, list[Any]]:
     """The wanted fields of a message by name, each as the list of its values. Raises ValueError for damaged bytes."""
-    names = {field.number: (name, field) for name, field in schema.items()}
+    names = _by_number(schema)
     found: dict[str, list[Any]] = {}
-    position = 0
+    position, end = 0, len(data)
     try:
-        while position < len(data):
-            tag, position = _varint(data, position)
-            number, wire = tag >> 3, tag & 7
+        while position < end:
+            tag = data[position]
+            position += 1
+            if tag >= 0x80:  # most tags and lengths are one byte: a call for each would be half of the time
+                tag, position = _varint(data, position - 1)
+            wire = tag & 7
             raw: int | bytes
-            if wire == 0:
+            if wire == 2:
+                size = data[position]
+                position += 1
+                if size >= 0x80:
+                    size, position = _varint(data, position - 1)
+                raw = data[position : position + size]
+                if len(raw) != size:
+                    raise ValueError("a field is cut")
+                position += size
+            elif wire == 0:
                 raw, position = _varint(data, position)
-            elif wire in (1, 2, 5):
-                if wire == 2:
-                    size, position = _varint(data, position)
-                else:
-                    size = 8 if wire == 1 else 4
+            elif wire in (1, 5):
+                size = 8 if wire == 1 else 4
                 raw = data[position : position + size]
                 if len(raw) != size:
                     raise ValueError("a field is cut")
                 position += size
             else:
                 raise ValueError(f"wire type {wire}")
-            if number in names:
-                name, field = names[number]
-                found.setdefault(name, []).append(_understood(raw, field))
+            known = names.get(tag >> 3)
+            if known is not None:
+                name, field = known
+                value = (
+                    decode(raw, field[2] or _NONE)
+                    if field[1] == "message" and isinstance(raw, bytes)
+                    else _understood(raw, field)
+                )
+                values = found.get(name)
+                if values is None:
+                    found[name] = [value]
+                else:
+                    values.append(value)
     except (IndexError, struct.error) as error:
         raise ValueError(f"damaged message: {error}") from None
     return found
