@@ -306,8 +306,14 @@ class Expressions:
     def _stored(self, module: Module, values: Values, name: str) -> Values:
         """What is stored by `receiver.name = ...` on any of these values, in the files where that could be."""
         results: set[Value] = set()
+        wide: Values | None = None
         for owner, receiver, binding in self.program.stores(module, name, values):
-            if self._alike(self.expr(owner, receiver), values):
+            some = self.expr(owner, receiver)
+            alike = bool(some & values or self.expanded(some) & values)
+            if not alike and some:
+                wide = self.expanded(values) if wide is None else wide
+                alike = bool(some & wide)
+            if alike:
                 results |= self.binding(owner, binding)
         if any(isinstance(value, Box) for value in results):
             for receiver, binding in module.index.attribute_items.get(name, ()):

@@ -8,9 +8,11 @@ Slurm and Ray build their environment anew and hand no token on.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from instrument.plan.rules import Rule
+from instrument.shapes._building import class_calls
 from instrument.shapes._fanouts import inlines, wire_inline
 from instrument.shapes._signatures import calls_in, claim, list_builders, of
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from instrument.plan.context import Context
 
 NAME = "areal"
+_IMPORTED = re.compile(rb"\b(?:import|from)\s+areal\b")
 
 
 def plan(context: Context) -> None:
@@ -36,8 +39,8 @@ def plan(context: Context) -> None:
         list_builders(context, NAME, [inline.layer for inline in found])
         _leave_helpers(context)
         return
-    for module in context.modules(b"areal"):
-        for call in module.calls():
+    for module in context.modules(b"areal", where=_IMPORTED.search):
+        for call in class_calls(module):
             names = context.program.resolve(module, call.func)
             if any(name.startswith("areal.") and name.endswith("Trainer") for name in names):
                 context.found(NAME, "imported")
