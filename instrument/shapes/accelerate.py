@@ -40,7 +40,7 @@ def plan(context: Context) -> None:
     for_others = any(not built[path] for path in started)
     for module in modules:
         for call in built[module.path]:
-            _wire(context, module, call, module.path in started or for_others)
+            _wire(context, module, call, built[module.path], module.path in started or for_others)
     for module in modules:
         _past_the_tracker(context, module)
         _opened_twice(context, module)
@@ -57,12 +57,19 @@ def _calls(context: Context, module: Module, method: str) -> list[ast.Call]:
     ]
 
 
-def _wire(context: Context, module: Module, call: ast.Call, started: bool) -> None:
-    given = argument(call, None, "log_with") or _in_settings(module, call)
+def _wire(context: Context, module: Module, call: ast.Call, calls: list[ast.Call], started: bool) -> None:
+    given = _log_with(module, call)
     if given is None and not started:
         return  # nothing is tracked through this one
     context.found(NAME)
     site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)", strategy="register")
+    if given is None and not any(keyword.arg is None for keyword in call.keywords):
+        # `Accelerator(log_with=...) if args.with_tracking else Accelerator()`: Probe follows the script's own switch.
+        function = module.function(call)
+        others = [other for other in calls if other is not call and module.function(other) is function]
+        if any(_log_with(module, other) is not None for other in others):
+            site.outcome, site.why = "left", "trackers are switched off where it is built without log_with"
+            return
     if given is not None and any(name in module.code(given) for name in ("ProbeTracker", "with_probe")):
         site.outcome, site.why = "already", "it has Probe's tracker"
         context.opened_elsewhere = True
@@ -88,6 +95,10 @@ def _wire(context: Context, module: Module, call: ast.Call, started: bool) -> No
     site.outcome, site.why = "covered", "ProbeTracker gets what accelerator.log sends, on the main process"
 
 
+def _log_with(module: Module, call: ast.Call) -> ast.expr | None:
+    return argument(call, None, "log_with") or _in_settings(module, call)
+
+
 def _in_settings(module: Module, call: ast.Call) -> ast.expr | None:
     """`log_with` in the mapping that a call is given by `**settings`, where one place of the function writes it."""
     names = {k.value.id for k in call.keywords if k.arg is None and isinstance(k.value, ast.Name)}
@@ -102,6 +113,9 @@ def _in_settings(module: Module, call: ast.Call) -> ast.expr | None:
         elif isinstance(target, ast.Name) and target.id in names and isinstance(node.value, ast.Dict):
             pairs = zip(node.value.keys, node.value.values)
             found += [value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "log_with"]
+        elif isinstance(target, ast.Name) and target.id in names and isinstance(node.value, ast.Call):
+            if isinstance(node.value.func, ast.Name) and node.value.func.id == "dict":
+                found += [k.value for k in node.value.keywords if k.arg == "log_with"]
     return found[0] if len(found) == 1 else None
 
 

@@ -26,6 +26,8 @@ NAME = "lightning"
 
 _TRAINER = re.compile(r"(?:lightning(?:\.pytorch)?|pytorch_lightning)(?:\.trainer)*\.Trainer")
 _LOGGER = re.compile(r"(?:lightning(?:\.pytorch|\.fabric)?|pytorch_lightning)\.loggers(?:\.\w+)*\.\w+\(\)")
+#: What sends numbers through `logger.experiment` (W&B's run, a SummaryWriter, MLflow's client, Comet, Neptune).
+_PAST = frozenset({"log", "add_scalar", "add_scalars", "log_metric", "log_metrics"})
 _REASON = "register Probe's logger last, so that the first one stays what `self.logger` and checkpoints use"
 
 
@@ -35,6 +37,22 @@ def plan(context: Context) -> None:
         for call in class_calls(module):
             if any(_TRAINER.fullmatch(name) for name in context.program.resolve(module, call.func)):
                 _wire(context, module, call)
+        _past_the_logger(context, module)
+
+
+def _past_the_logger(context: Context, module: Module) -> None:
+    """`self.logger.experiment.log(...)`: sent to one tracker's own object, which no other logger sees."""
+    if b".experiment." not in module.source.data:
+        return
+    for call in module.calls():
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr in _PAST):
+            continue
+        held = call.func.value
+        if isinstance(held, ast.Attribute) and held.attr == "experiment" and "logger" in module.code(held.value):
+            if context.claimed(module.path, module.start(call)):
+                continue
+            why = "it goes to one logger's own object; self.log(...) reaches every logger"
+            context.site(NAME, "emit", module, call, module.code(call.func), outcome="left", why=why)
 
 
 def _wire(context: Context, module: Module, call: ast.Call) -> None:
