@@ -3,7 +3,8 @@
 A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's own steps) and `axes` (the x-axes that
 `define_metric` names); `series` (log_each, for trackers that count each metric by itself); and one for each framework:
 `ray` (which worker records), `accelerate` (ProbeTracker), `huggingface` (ProbeCallback), `lightning` (ProbeLogger),
-`miles` (ProbeBackend and register).
+`miles` (ProbeBackend and register). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
+`xgboost`, `lightgbm`, `catboost` and `fastai` share.
 """
 
 from __future__ import annotations
@@ -33,15 +34,30 @@ PARTS: dict[str, tuple[str, ...]] = {
     "huggingface": (),
     "lightning": (),
     "miles": (),
+    "fits": ("core",),
+    "keras": ("core", "fits"),
+    "stable_baselines3": ("core", "fits"),
+    "xgboost": ("core", "fits"),
+    "lightgbm": ("core", "fits"),
+    "catboost": ("core", "fits"),
+    "fastai": ("core", "fits"),
 }
 #: The class that a framework part offers to import; it is made when it is first imported.
-NAMES = {"accelerate": "ProbeTracker", "huggingface": "ProbeCallback", "lightning": "ProbeLogger"}
+NAMES = {
+    "accelerate": "ProbeTracker",
+    "huggingface": "ProbeCallback",
+    "lightning": "ProbeLogger",
+    "keras": "ProbeKerasCallback",
+    "stable_baselines3": "ProbeSB3Callback",
+    "xgboost": "ProbeXGBoostCallback",
+    "fastai": "ProbeFastaiCallback",
+}
 
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w,\s]+)")
 #: What the templates may use from the standard library, and the line that imports it.
 _IMPORTS = {
     name: f"import {name}"
-    for name in "atexit contextlib functools importlib logging os queue random sys threading time".split()
+    for name in "atexit contextlib functools importlib json logging os queue random sys threading time weakref".split()
 } | {
     "Mapping": "from collections.abc import Mapping",
     "datetime": "from datetime import datetime, timezone",
@@ -99,6 +115,9 @@ def parts_of(text: str) -> set[str]:
         "ray": "_first_worker",
         "secrets": "def _public",
         "adapter": "class _Tee",
+        "fits": "class _Fit",
+        "lightgbm": "class ProbeLightGBMCallback",
+        "catboost": "class ProbeCatBoostCallback",
     }
     return {part for part, mark in marks.items() if mark in text}
 

@@ -95,10 +95,13 @@ def _ambient(module: Module, call: ast.Call) -> str | None:
 
 
 def _from_tensorboard(context: Context, module: Module, call: ast.Call) -> None:
-    """Say where W&B reads its metrics from TensorBoard's files, and who writes them is not in this repository."""
+    """Say where W&B reads its metrics from TensorBoard's files, and who writes them is not in this repository.
+
+    A framework that got Probe's callback sends the same metrics through that.
+    """
     synced = argument(call, None, "sync_tensorboard")
     on = isinstance(synced, ast.Constant) and synced.value is True
-    if on and not context.modules(b"SummaryWriter", b"create_file_writer"):
+    if on and not context.opened_elsewhere and not context.modules(b"SummaryWriter", b"create_file_writer"):
         context.note(
             "question", "synced-from-tensorboard", "W&B takes this run's metrics from TensorBoard files that a framework "
             "writes; Probe gets what is logged by calls alone", path=module.path, line=call.lineno,

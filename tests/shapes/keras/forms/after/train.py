@@ -1,0 +1,43 @@
+from keras.callbacks import EarlyStopping
+from keras.layers import Dense
+from keras.models import Sequential, load_model
+
+from probe_tracking import ProbeKerasCallback, with_callback
+
+
+def build():
+    model = Sequential([Dense(8), Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+
+def with_a_list(x, y, rate):
+    model = build()
+    model.fit(
+        x,
+        y,
+        epochs=3,
+        callbacks=[
+            EarlyStopping(patience=2),
+            ProbeKerasCallback(),
+        ],
+    )
+
+
+def with_a_name(x, y):
+    callbacks = [EarlyStopping()]
+    for fold in range(3):
+        build().fit(x, y, callbacks=[*callbacks, ProbeKerasCallback()])
+
+
+def with_a_parameter(x, y, callbacks=None):
+    return build().fit(x, y, 32, 3, 1, with_callback(callbacks, ProbeKerasCallback()))
+
+
+def with_none(x, y):
+    load_model("model.keras").fit(x, y, callbacks=[ProbeKerasCallback()])
+
+
+def from_elsewhere(model, x, y):
+    model.compile("adam", "mse")
+    model.fit(x, y, epochs=3, batch_size=8, callbacks=[EarlyStopping(), ProbeKerasCallback()])

@@ -1,0 +1,13 @@
+import wandb
+from stable_baselines3 import PPO
+from wandb.integration.sb3 import WandbCallback
+
+import probe_tracking as probe
+from probe_tracking import ProbeSB3Callback
+
+run = wandb.init(project="sb3", config={"total_timesteps": 25000}, sync_tensorboard=True)
+probe.init(name=run.name, config=dict(run.config))
+model = PPO("MlpPolicy", "CartPole-v1", tensorboard_log=f"runs/{run.id}")
+model.learn(total_timesteps=25000, callback=[WandbCallback(verbose=2), ProbeSB3Callback()])
+run.finish()
+probe.finish()
