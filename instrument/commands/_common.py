@@ -66,6 +66,9 @@ def _planning(
     experiment: Annotated[str | None, typer.Option(help="Probe experiment to record into.")] = None,
     question: Annotated[str | None, typer.Option(help="The question the experiment answers.")] = None,
     name: Annotated[str | None, typer.Option(help="The run's name; by default the tracker's own.")] = None,
+    push: Annotated[
+        bool, typer.Option("--push", help="Also hooks for platforms that know a run's state (Airflow, Slurm, ...).")
+    ] = False,
 ) -> None: ...
 
 
@@ -87,6 +90,7 @@ class Ask:
     experiment: str | None = None
     question: str | None = None
     name: str | None = None
+    push: bool = False
 
     @cached_property
     def out(self) -> Screen:
@@ -128,6 +132,7 @@ class Ask:
             experiment=settings.experiment,
             question=settings.question,
             name=settings.name,
+            push=self.push,
             select=_known(settings.select),
             ignore=_known(settings.ignore),
         )

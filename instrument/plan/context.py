@@ -33,6 +33,8 @@ class Options:
     ignore: tuple[str, ...] = ()
     #: NAME=dotted.path measurements for per-sample capture (Miles, slime).
     sample_metrics: tuple[str, ...] = ()
+    #: Also give platforms that know only a run's state a hook that tells Probe.
+    push: bool = False
     extra: dict[str, str] = field(default_factory=dict)
 
 

@@ -65,7 +65,9 @@ def _selected(options: Options) -> tuple[Rule, ...]:
     return tuple(
         rule
         for rule in all_rules()
-        if (not options.select or rule.name in options.select) and rule.name not in options.ignore
+        if (not options.select or rule.name in options.select)
+        and rule.name not in options.ignore
+        and (options.push or not rule.push)
     )
 
 

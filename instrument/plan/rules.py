@@ -33,13 +33,15 @@ class Rule:
     needles: tuple[bytes, ...]
     plan: Callable[[Context], None]
     order: int
+    #: Used only where it was asked for with `--push`.
+    push: bool = False
 
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule below `shapes/`, `trackers/` and `launch/`, in the order they run."""
+    """Every rule below `shapes/`, `trackers/`, `launch/` and `push/`, in the order they run."""
     rules: list[Rule] = []
-    for package in ("shapes", "trackers", "launch"):
+    for package in ("shapes", "trackers", "launch", "push"):
         parent = importlib.import_module(f"instrument.{package}")
         for info in pkgutil.iter_modules(parent.__path__):
             if not info.name.startswith("_"):
