@@ -48,8 +48,8 @@ class Mirror:
 
     # -- log ------------------------------------------------------------------------------------------------------
 
-    def log(self, node: ast.Call | ast.Assign, emission: Emission, guard: str = "") -> bool:
-        """Write `probe.log` beside a call, or an assignment that sends. False where no place for it exists."""
+    def log(self, node: ast.Call | ast.Assign | ast.Return, emission: Emission, guard: str = "") -> bool:
+        """Write `probe.log` beside a call, or an assignment or return that sends. False where no place for it exists."""
         module = self.module
         stmt = module.statement(node)
         plain = node is stmt or (
@@ -61,7 +61,7 @@ class Mirror:
             return False
         return self._as_expression(node, emission)
 
-    def _bound(self, node: ast.Call | ast.Assign, emission: Emission) -> list[Used] | None:
+    def _bound(self, node: ast.Call | ast.Assign | ast.Return, emission: Emission) -> list[Used] | None:
         """What must be bound to names, in the order it is evaluated; None if that would change the order."""
         module = self.module
         evaluated = _evaluated(module, node)
@@ -130,7 +130,9 @@ class Mirror:
     def _texts(self, emission: Emission, names: dict[int, str]) -> list[str]:
         return [names.get(id(used.expr)) or self.module.code(used.expr) for used in emission.uses]
 
-    def _as_statement(self, node: ast.Call | ast.Assign, stmt: ast.stmt, emission: Emission, guard: str) -> bool:
+    def _as_statement(
+        self, node: ast.Call | ast.Assign | ast.Return, stmt: ast.stmt, emission: Emission, guard: str
+    ) -> bool:
         module = self.module
         bound = self._bound(node, emission)
         if bound is None:
@@ -147,7 +149,11 @@ class Mirror:
         if (above and point is None) or (not first and below is None):
             return False
         group = f"{module.path}:{module.start(node)}"
-        what = module.code(node.func if isinstance(node, ast.Call) else node.targets[0])
+        what = (
+            "the return"
+            if isinstance(node, ast.Return)
+            else module.code(node.func if isinstance(node, ast.Call) else node.targets[0])
+        )
         if point is not None:
             reason = (
                 f"bind what {what} is given to a name, so that it is evaluated once" if binds
@@ -200,8 +206,10 @@ class Mirror:
         return True
 
 
-def _evaluated(module: Module, node: ast.Call | ast.Assign) -> list[ast.expr]:
-    """What a call or an assignment to an item evaluates, in that order."""
+def _evaluated(module: Module, node: ast.Call | ast.Assign | ast.Return) -> list[ast.expr]:
+    """What a call, an assignment to an item or a return evaluates, in that order."""
+    if isinstance(node, ast.Return):
+        return [node.value] if node.value is not None else []
     if isinstance(node, ast.Assign):
         target = node.targets[0]
         return [node.value, target.value, target.slice] if isinstance(target, ast.Subscript) else [node.value]

@@ -66,7 +66,7 @@ class Trainables:
             return
         mirror = self.mirror(module)
         around = list(_around(module, call))
-        if any(_has_tracker(context, module, function) for function in around):
+        if any(has_tracker(context, module, function) for function in around):
             site.outcome, site.why = "left", "the function logs to a tracker too, and that is mirrored"
             return
         read = _row(context, module, call)
@@ -185,7 +185,7 @@ def _opens_itself(mirror: Mirror, function: Function) -> bool:
     return any(call in set(ast.walk(function)) for call in mirror.existing.by_method.get("init", []))
 
 
-def _has_tracker(context: Context, module: Module, function: Function) -> bool:
+def has_tracker(context: Context, module: Module, function: Function) -> bool:
     """Whether the function opens or is given a tracker's run itself."""
     opens = {"wandb.init", "ray.air.integrations.wandb.setup_wandb", "mlflow.start_run"}
     return any(

@@ -1,7 +1,7 @@
 """Ray Tune: a run for each trial, opened and closed in the function that the trial runs, with the trial's config.
 
-Nothing is added to `RunConfig(callbacks=)`: what stands there is pickled when the Tuner is built (ray 2.60). Trainables
-that are classes or names of algorithms are asked about.
+Nothing is added to `RunConfig(callbacks=)`: what stands there is pickled when the Tuner is built (ray 2.60). A trainable
+that is a class gets its run in its own methods; names of algorithms are asked about.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from instrument.plan.place import argument
 from instrument.plan.rules import Rule
 from instrument.shapes._building import ask, calls_of
 from instrument.shapes._ray import Trainables
+from instrument.shapes._trainable import wire_classes
 from instrument.shapes.ray_train import REPORTS as TRAIN_REPORTS
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def plan(context: Context) -> None:
         before = len(trainables.functions)
         if trainable is not None:
             trainables.handed(module, trainable)
+            if wire_classes(context, trainables, module, trainable):
+                continue
         if len(trainables.functions) == before and not _is_ray_trainer(context, module, trainable):
             site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)")
             ask(

@@ -1,0 +1,34 @@
+"""A trial is a class: several ways out of `step`, no `cleanup` of its own."""
+
+from ray import tune
+
+import probe_tracking as probe
+
+
+class Climb(tune.Trainable):
+    def setup(self, config):
+        """Take the trial's settings."""
+        probe.init(config=config)
+        self.rate = config["rate"]
+        self.height = 0.0
+
+    def step(self):
+        self.height += self.rate
+        if self.height > 3:
+            probe.log({"height": self.height, "done": True})
+            return {"height": self.height, "done": True}
+        result = {"height": self.height}
+        probe.log(result)
+        return result
+
+    def cleanup(self):
+        probe.finish()
+
+
+if __name__ == "__main__":
+    tuner = tune.Tuner(
+        tune.with_resources(Climb, {"cpu": 1}),
+        param_space={"rate": tune.grid_search([1.0, 2.0])},
+        run_config=tune.RunConfig(stop={"training_iteration": 3}),
+    )
+    print(len(tuner.fit()))
