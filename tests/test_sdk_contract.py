@@ -249,3 +249,38 @@ def test_an_offline_run_still_loses_a_row_that_is_held(tmp_path: Path, ending: s
         f"import probe\nprobe.init(capture_reads=False)\nprobe.log({{'a': 1.0}}, step=0, commit=False)\n{ending}\n"
     )
     assert done.run.points == [], "the module need no longer hold rows itself"
+
+
+# -- import and push ------------------------------------------------------------------------------------------------
+
+
+def test_a_write_of_finished_curves_has_this_form() -> None:
+    models = importlib.import_module("probe._generated.models")
+    assert set(sdk.DERIVED_BODY) <= set(models.MetricBatch.model_fields)
+    assert set(sdk.POINT_FIELDS) <= set(models.MetricPointIn.model_fields)
+    [most] = [m.max_length for m in models.MetricBatch.model_fields["points"].metadata if hasattr(m, "max_length")]
+    assert most == sdk.POINTS_MAXIMUM
+    models.MetricBatch(origin="derived", points=[], provenance={"producer": "p", "note": "n"})
+    client = importlib.import_module("probe.sdk.client").Client
+    assert {"strict"} <= set(inspect.signature(client.write).parameters)
+    run = importlib.import_module("probe.sdk.run").Run
+    assert f"self.{sdk.RUN_CLIENT}.write(" in inspect.getsource(run.log_derived_series)
+    assert {"status", "summary_metrics"} <= set(inspect.signature(run.finish).parameters)
+    assert {"heartbeat", "on_conflict", "external_id"} <= {
+        *inspect.signature(client.run).parameters, *inspect.signature(client.create_run).parameters,
+    }  # fmt: skip
+    name, function = sdk.SCRUB_CACHE
+    assert callable(getattr(importlib.import_module(name), function))
+
+
+def test_a_push_has_this_form() -> None:
+    models = importlib.import_module("probe._generated.models")
+    assert set(sdk.INGEST_FIELDS) <= set(models.IngestRunRequest.model_fields)
+    assert set(sdk.INGEST_RUN_FIELDS) <= set(models.IngestRun.model_fields)
+    client = importlib.import_module("probe.sdk.client").Client
+    assert f'"{sdk.INGEST_PATH}"' in inspect.getsource(client.ingest)
+    transport = source("sdk/transport.py")
+    assert f'headers["{sdk.SIGNATURE_HEADER}"]' in transport
+    assert importlib.import_module("probe.sdk.config").DEFAULT_BASE_URL == sdk.DEFAULT_BASE_URL
+    for status in ("running", "completed", "failed", "canceled"):
+        models.IngestRun(external_id="x", status=status)
