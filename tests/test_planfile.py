@@ -18,6 +18,7 @@ from instrument.patch.diff import changes
 from instrument.patch.planfile import load, save
 from instrument.plan.edits import Edit, NewFile
 from instrument.plan.model import Note, Plan, Site
+from instrument.repo.processes import Emitter, Start
 from instrument.repo.scan import Repository
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs/plan.schema.json").read_text("utf-8"))
@@ -51,6 +52,11 @@ def plan() -> Plan:
         Note(level="question", code="which-run", message="Which?", path="train.py", line=2, next="instrument apply"),
         Note(level="info", code="seen", message="12 files"),
     ]
+    started = Start(path="run.sh", line=3, how="torchrun")
+    emitter = Emitter(path="train.py", line=2, what="wandb.log", rule="wandb", coverage="covered")
+    made.processes.add("slurm", "run.sh", "slurm run.sh")
+    made.processes.add("rank", "train.py", "train.py", started).emitters.append(emitter)
+    made.processes.link(made.processes.processes["slurm run.sh"], made.processes.processes["train.py"])
     made.shapes = {"wandb": "", "miles": "registry in tracking.py"}
     made.passed_over = [("register", "no registry"), ("alongside", "x")]
     return made
@@ -80,6 +86,7 @@ def test_what_is_saved_comes_back(repo: Repository) -> None:
     )
     assert sorted(made.new_files, key=repr) == sorted(plan().new_files, key=repr)
     assert sorted(made.notes, key=repr) == sorted(plan().notes, key=repr)
+    assert made.processes == plan().processes
     assert (made.shapes, made.passed_over) == (plan().shapes, plan().passed_over)
     assert (made.files_seen, made.files_parsed, made.seconds) == (12, 3, 0.0)
     assert made.root == str(repo.root)

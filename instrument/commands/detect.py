@@ -28,7 +28,9 @@ def detect(ask: Ask) -> int:
 
         write(document("detect", summary.outcome, summary, whole=ask.verbose))
     else:
+        from instrument.report.processes import write_processes
         from instrument.report.terminal import write_plan
 
         write_plan(ask.out, summary, verbose=ask.verbose)
+        write_processes(ask.out, plan.processes, verbose=ask.verbose)
     return DONE

@@ -16,6 +16,7 @@ from instrument.errors import InstrumentError
 from instrument.patch.journal import check_path
 from instrument.plan.edits import Applicability, Edit, NewFile, Strategy, ordered
 from instrument.plan.model import Note, Outcome, Plan, Site, SiteKind
+from instrument.repo.processes import Coverage, Emitter, Process, ProcessKind, ProcessMap, Start
 from instrument.repo.scan import Repository
 
 SCHEMA = "instrument.plan/1"
@@ -39,6 +40,7 @@ def save(plan: Plan, repo: Repository) -> bytes:
         "edits": [_edit(edit, repo) for edit in _sorted_edits(plan.edits)],
         "new_files": [_new_file(new) for new in sorted(plan.new_files, key=lambda new: new.path)],
         "sites": [_site(site) for site in sorted(plan.sites, key=_site_order)],
+        "processes": plan.processes.to_json(),
         "notes": [_note(note) for note in sorted(plan.notes, key=_note_order)],
         "files_seen": plan.files_seen,
         "files_parsed": plan.files_parsed,
@@ -146,6 +148,7 @@ def load(data: bytes, repo: Repository) -> Plan:
     plan.edits = [_read_edit(item) for item in top.list("edits")]
     plan.new_files = [_read_new_file(item) for item in top.list("new_files")]
     plan.sites = [_read_site(item) for item in top.list("sites")]
+    plan.processes = _read_processes(top)
     plan.notes = [_read_note(item) for item in top.list("notes")]
     plan.files_seen = top.number("files_seen")
     plan.files_parsed = top.number("files_parsed")
@@ -228,6 +231,44 @@ def _read_site(item: _Object) -> Site:
     )
     item.end()
     return site
+
+
+def _read_processes(top: _Object) -> ProcessMap:
+    found = ProcessMap()
+    for item in top.list("processes"):
+        process = Process(
+            id=item.text("id"),
+            kind=item.one_of("kind", get_args(ProcessKind)),
+            name=item.text("name"),
+            parents=item.texts("parents"),
+            starts=[_read_start(start) for start in item.list("starts")],
+            emitters=[_read_emitter(emitter) for emitter in item.list("emitters")],
+        )
+        item.end()
+        found.processes[process.id] = process
+    for process in found.processes.values():
+        for parent in process.parents:
+            if parent not in found.processes:
+                raise InstrumentError(f"a process has the parent «{parent[:200]}», which is none", code="bad-plan")
+    return found
+
+
+def _read_start(item: _Object) -> Start:
+    start = Start(path=item.path("path"), line=item.number("line", least=1), how=item.text("how"))
+    item.end()
+    return start
+
+
+def _read_emitter(item: _Object) -> Emitter:
+    emitter = Emitter(
+        path=item.path("path"),
+        line=item.number("line", least=1),
+        what=item.text("what"),
+        rule=item.text("rule"),
+        coverage=item.one_of("coverage", get_args(Coverage)),
+    )
+    item.end()
+    return emitter
 
 
 def _read_note(item: _Object) -> Note:
@@ -316,6 +357,13 @@ class _Object:
 
     def mapping(self, key: str) -> _Object:
         return _Object(self._take(key), f"{self._where}, `{key}`")
+
+    def texts(self, key: str) -> list[str]:
+        """A list of texts."""
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.fail(f"`{key}` is no list of texts")
+        return value
 
     def list(self, key: str) -> list[_Object]:
         value = self._take(key)

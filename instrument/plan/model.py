@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from instrument.plan.edits import Edit, NewFile, Strategy
+from instrument.repo.processes import ProcessMap
 
 #: open: a run is opened. emit: metrics are sent. close: a run is closed. build: a trainer, logger or tracker object is
 #: built. registry: the place where a framework lists its backends. launch: a command that starts a process.
@@ -63,6 +64,8 @@ class Plan:
     notes: list[Note] = field(default_factory=list)
     #: Shapes and trackers found, by id, with a version form where there is one ("miles", "registry in tracking.py").
     shapes: dict[str, str] = field(default_factory=dict)
+    #: Which interpreter each emitting site runs in, and what starts it.
+    processes: ProcessMap = field(default_factory=ProcessMap)
     #: Why each strategy that was passed over was, in order.
     passed_over: list[tuple[Strategy, str]] = field(default_factory=list)
     #: sha256 of each source that an edit touches, as it was planned on.

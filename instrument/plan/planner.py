@@ -10,6 +10,7 @@ from instrument.errors import SourceError
 from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
 from instrument.plan.model import Plan
+from instrument.plan.process_map import LAUNCHING
 from instrument.plan.rules import Rule, all_rules
 from instrument.plan.tracker_calls import EMITTING
 from instrument.repo.names import Program
@@ -17,7 +18,7 @@ from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
-COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING)
+COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING, *LAUNCHING)
 
 
 def make_plan(repo: Repository, options: Options | None = None) -> Plan:
