@@ -270,3 +270,18 @@ def test_without_a_token_it_says_so(wandb_runs: Path, tmp_path: Path) -> None:
 def test_projects_at_wandb(tmp_path: Path, name: str, text: str, expected: list[Any]) -> None:
     (tmp_path / name).write_text(text)
     assert [(one.project, one.entity) for one in hosted.projects(tmp_path)] == expected
+
+
+def test_a_plan_of_the_strategy_import_changes_nothing(tmp_path: Path) -> None:
+    from instrument.plan.context import Options
+    from instrument.plan.planner import make_plan
+    from instrument.repo.scan import Repository
+
+    program = "import wandb\nrun = wandb.init(project='p')\nfor n in range(3):\n    run.log({'loss': n})\n"
+    (tmp_path / "train.py").write_text(program)
+    assert not make_plan(Repository(tmp_path)).empty
+    plan = make_plan(Repository(tmp_path), Options(strategy="import"))
+    assert plan.empty and {site.strategy for site in plan.sites if site.outcome == "left"} == {"import"}
+    [note] = [note for note in plan.notes if note.code == "import-after-run"]
+    assert "W&B" in note.message and "instrument import" in note.next
+    assert [strategy for strategy, _ in plan.passed_over][-2:] == ["register", "alongside"]

@@ -22,8 +22,8 @@ _AGAIN = "then `instrument check`"
 #: A person, or who acts for one, decides; until then Probe does not get what is at this place.
 QUESTIONS: dict[str, Meaning] = {
     "callback-by-hand": Meaning(
-        "A Hugging Face Trainer is built where its arguments can't be read and no statement can stand.",
-        f"add ProbeCallback() of probe_tracking to its callbacks by hand, {_AGAIN}",
+        "A trainer with callbacks is built or started where its arguments can't be read, or may not take one.",
+        f"add the callback of probe_tracking that the note names by hand, {_AGAIN}",
     ),
     "dependency-by-hand": Meaning(
         "The tracker is declared in a form that is not changed by a tool.",
@@ -158,7 +158,7 @@ WARNINGS: dict[str, Meaning] = {
         "switch the flag on to record; to record without it, move Probe's calls out from under it by hand",
     ),
     "import-after-run": Meaning(
-        "An installed program is driven by YAML: there is no code to edit, its curves are imported after the run.",
+        "Code can't be edited (an installed program, driven by YAML), or was asked to stay: the curves are imported after the run.",
         "after training: instrument import PATH --run",
     ),
     "not-parsed": Meaning(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from instrument.errors import SourceError
 from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
+from instrument.plan.imported import instead_of_edits
 from instrument.plan.model import Plan
 from instrument.plan.process_map import LAUNCHING
 from instrument.plan.rules import Rule, all_rules
@@ -45,6 +46,8 @@ def _make_plan(repo: Repository, options: Options, begun: float) -> Plan:
         if not rule.needles or repo.having(*rule.needles):
             rule.plan(context)
     context.tracking.finish()
+    if options.strategy == "import":
+        instead_of_edits(context, frozenset(rule.name for rule in rules if rule.push))
     plan = context.plan
     _name_cells(context)
     _note_unreadable(context)
