@@ -135,9 +135,27 @@ def test_xgboost(tmp_path: Path) -> None:
     same(found, [by_index(one) for one in (*flat, crossed)])
 
 
+def test_catboost(tmp_path: Path) -> None:
+    """Counts from 1, as CatBoost does. Not in CI: its wheel has 100 MB."""
+    needs("catboost")
+    folder, found = trained(tmp_path, "catboost_fit.py")
+    kept = json.loads((folder / "record.json").read_text())
+    flat = {f"{data}/{key}": v for data, metrics in kept.items() for key, v in metrics.items()}
+    same(found, [{key: dict(enumerate(values, start=1)) for key, values in flat.items()}])
+
+
+def test_fastai(tmp_path: Path) -> None:
+    """What its Recorder keeps, a run for each fit; looking for a learning rate is none. Not in CI."""
+    needs("fastai", "torch")
+    folder, found = trained(tmp_path, "fastai_fit.py")
+    kept = json.loads((folder / "record.json").read_text())
+    names = ("train_loss", "valid_loss", "mae")
+    same(found, [by_index({name: [row[at] for row in fit] for at, name in enumerate(names)}) for fit in kept])
+
+
 PROGRAMS = [
     ("keras", "keras_fit.py"), ("stable_baselines3", "sb3_learn.py"), ("lightgbm", "lightgbm_train.py"),
-    ("xgboost", "xgboost_train.py"),
+    ("xgboost", "xgboost_train.py"), ("catboost", "catboost_fit.py"), ("fastai", "fastai_fit.py"),
 ]  # fmt: skip
 
 
