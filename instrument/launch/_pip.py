@@ -32,6 +32,15 @@ _REFUSING = {
     "--require-hashes": "asks for a hash of every package",
     "--no-index": "installs from local files only",
 }
+_REASONS = {**_REFUSING, "--index-url": "installs from an index that has a few packages only"}
+#: Indexes of wheels, not of all packages (PyTorch's, PyG's, vLLM's): a mirror has `/simple` in its address.
+_OF_WHEELS = re.compile(r"(?<![\w-])(?:-i|--index-url|--default-index)[ =\"']+\S*?(?:/whl|wheels?\.|ngc\.nvidia)")
+_MORE = re.compile(r"--extra-index-url|--index[ =]")
+
+
+def of_wheels(text: str) -> bool:
+    """Whether the options of an install, as text, leave only an index that has a few packages."""
+    return bool(_OF_WHEELS.search(text)) and not _MORE.search(text)
 
 
 def requirement_words(command: Command) -> tuple[list[Word], str | None] | None:
@@ -56,7 +65,8 @@ def requirement_words(command: Command) -> tuple[list[Word], str | None] | None:
         while j < len(values) and values[j].startswith("-") and values[j] not in _VALUED:
             j += 1
         if j < len(values) and values[j] == verb:
-            return _arguments(command.words[j + 1 :])
+            words, refusing = _arguments(command.words[j + 1 :])
+            return words, refusing or ("--index-url" if of_wheels(" ".join(values)) else None)
     return None
 
 
@@ -90,6 +100,8 @@ def install_insertions(text: str, names: Sequence[str] = CLASSES[0], script: Scr
         deeper = install_insertions(inner.text, names, inner)
         mapped = [Insertion(start(i.offset), _flat(i.text), i.what) for i in deeper.insertions]
         located.add(Located(mapped, [item._replace(offset=start(item.offset)) for item in deeper.left], deeper.present))
+    if located.insertions or located.present:  # another command of this text installs it
+        located.left = [item for item in located.left if "--index-url" not in item.message]
     return located
 
 
@@ -165,7 +177,7 @@ def _beside(
         located.present = True
         return
     if refusing is not None or command.doubtful:
-        why = f"`{refusing}` {_REFUSING[refusing]}" if refusing else "the shell grammar does not take this place"
+        why = f"`{refusing}` {_REASONS[refusing]}" if refusing else "the shell grammar does not take this place"
         located.left.append(
             Left(
                 word.start,

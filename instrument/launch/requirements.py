@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from instrument.launch._dependencies import DependencyKind, dependency_rule
 from instrument.launch._names import CLASSES, PACKAGE, bounded, distribution
+from instrument.launch._pip import of_wheels
 from instrument.launch._text import Insertion, Left, Located, line_around, newline_at
 from instrument.repo.source import Source
 
@@ -42,6 +43,9 @@ def requirement_insertions(text: str, names: Sequence[str]) -> Located:
         again = f"run `{command[1].strip()}`" if command else "lock again"
         again = f"add {PACKAGE} to its input and {again}"
         return Located(left=[Left(where, "locked-file", "a locked requirements file is left as it is", again)])
+    if of_wheels(text):
+        why = "this file installs from an index that has a few packages only"
+        return Located(left=[Left(where, "install-by-hand", why, f"pip install {PACKAGE}, from the usual index")])
     line = text[start:end]
     lead = line[: len(line) - len(line.lstrip())]
     added = f"{newline_at(text, start)}{lead}{bounded(line)}"
