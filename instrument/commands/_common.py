@@ -69,6 +69,9 @@ def _planning(
     push: Annotated[
         bool, typer.Option("--push", help="Also hooks for platforms that know a run's state (Airflow, Slurm, ...).")
     ] = False,
+    exec: Annotated[
+        bool, typer.Option("--exec", help="Wrap commands of trainers that have no code here in `probe exec`.")
+    ] = False,
 ) -> None: ...
 
 
@@ -91,6 +94,7 @@ class Ask:
     question: str | None = None
     name: str | None = None
     push: bool = False
+    exec: bool = False
 
     @cached_property
     def out(self) -> Screen:
@@ -133,6 +137,7 @@ class Ask:
             question=settings.question,
             name=settings.name,
             push=self.push,
+            exec=self.exec,
             select=_known(settings.select),
             ignore=_known(settings.ignore),
         )

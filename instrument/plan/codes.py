@@ -45,6 +45,10 @@ QUESTIONS: dict[str, Meaning] = {
         "An install command has the tracker but can't take another package (a lock, an index, `--no-deps`).",
         "install probe-research where this environment is built",
     ),
+    "not-wrapped": Meaning(
+        "`--exec` can't wrap this command: another program runs it, which knows no function of the shell.",
+        "put `probe exec --` before the trainer by hand",
+    ),
     "locked-file": Meaning(
         "A locked requirements file has the tracker; locks are written by their own tool.",
         "add probe-research to the file it is made from and lock again",

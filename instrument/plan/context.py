@@ -35,6 +35,8 @@ class Options:
     sample_metrics: tuple[str, ...] = ()
     #: Also give platforms that know only a run's state a hook that tells Probe.
     push: bool = False
+    #: Put the commands of trainers that have no code in the repository in `probe exec`.
+    exec: bool = False
     extra: dict[str, str] = field(default_factory=dict)
 
 
