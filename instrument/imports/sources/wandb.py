@@ -73,7 +73,7 @@ class _Beside:
         self.entity = ""
         self.media: dict[str, None] = {}
         self.files: dict[str, None] = {}
-        self.summary: dict[str, Any] = {}
+        self.summary: dict[str, str | None] = {}
 
     def take(self, record: Mapping[str, list[Any]]) -> None:
         for history in record.get("history", ()):
@@ -104,7 +104,8 @@ class _Beside:
 
     def _summary(self, summary: Mapping[str, list[Any]]) -> None:
         for update in summary.get("update", ()):
-            self.summary[_key(update)] = _json(one(update, "value_json"))
+            # W&B writes it with every row: read only in the end.
+            self.summary[_key(update)] = one(update, "value_json")
         for removed in summary.get("remove", ()):
             self.summary.pop(_key(removed), None)
 
@@ -138,7 +139,7 @@ def _part(root: Path, folder: Path, files: Sequence[Path]) -> Finished:
     else:
         found.run.damage.append(f"{folder.name} has no run file")
     run = found.run
-    values = {**_summary_file(files), **beside.summary}
+    values = {**_summary_file(files), **{key: _json(text) for key, text in beside.summary.items()}}
     found.summary = _final(values, run)
     kept = (path for path in beside.files if path and path not in _OWN_FILES and not path.startswith(_OWN_FOLDERS))
     found.media = [*beside.media, *kept]
