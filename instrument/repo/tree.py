@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 
 #: Attributes that never hold a node, or one that nobody looks for (`ctx`, operators).
 SKIPPED = frozenset(
     "ctx op ops kind type_comment level module asname id attr arg conversion is_async simple tag kwd_attrs".split()
 )
 _CHILDREN: dict[type[ast.AST], tuple[str, ...]] = {}
+_REVERSED: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def children_of(kind: type[ast.AST]) -> tuple[str, ...]:
@@ -22,10 +22,12 @@ def children_of(kind: type[ast.AST]) -> tuple[str, ...]:
     return fields
 
 
-@cache
 def reversed_children(kind: type[ast.AST]) -> tuple[str, ...]:
     """The same, last one first: for walks that keep what is left on a stack."""
-    return children_of(kind)[::-1]
+    fields = _REVERSED.get(kind)
+    if fields is None:
+        fields = _REVERSED[kind] = children_of(kind)[::-1]
+    return fields
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:

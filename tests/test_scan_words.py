@@ -1,0 +1,60 @@
+"""Searches through the words of a batch of files find what a search through each file finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instrument.repo.digest import Batch
+from instrument.repo.scan import Repository
+
+_TEXT = st.lists(
+    st.sampled_from(
+        [b"import", b"wandb", b"verl", b"overlap", b"run", b" ", b"\n", b".", b"(", b"<<", b"\xc3\xa9", b"_x"]
+    ),
+    max_size=12,
+).map(b"".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(files=st.lists(_TEXT, min_size=1, max_size=4), needle=_TEXT)
+def test_a_batch_finds_what_the_files_have(files: list[bytes], needle: bytes) -> None:
+    batch = Batch({f"{number}.py": data for number, data in enumerate(files)})
+    assert batch.having(needle) == [path for path, data in batch.files.items() if needle in data]
+
+
+@pytest.mark.parametrize(
+    ("needle", "found"), [(b"wandb.", ["a.py"]), (b"wandb", ["a.py", "b.py"]), (b"import wandb", ["a.py"]), (b"<<", [])]
+)
+def test_having(tmp_path: Path, needle: bytes, found: list[str]) -> None:
+    (tmp_path / "a.py").write_text("import wandb\nwandb.init()\n")
+    (tmp_path / "b.py").write_text("from mywandb import x\n")
+    (tmp_path / "c.py").write_text("print('nothing')\n")
+    repo = Repository(tmp_path)
+    assert repo.scan([b"wandb", b"<<"]) == 3
+    assert repo.having(needle) == found
+
+
+def test_an_overlay_is_searched_as_it_would_be_written(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import wandb\n")
+    repo = Repository(tmp_path)
+    repo.scan([b"wandb", b"probe"])
+    after = repo.with_overlay({"a.py": b"import probe\n", "new.py": b"import probe\n"})
+    after.scan([b"wandb", b"probe"])
+    assert after.having(b"wandb") == []
+    assert after.having(b"probe") == ["a.py", "new.py"]
+    assert repo.having(b"wandb") == ["a.py"]
+
+
+def test_a_second_scan_keeps_what_the_first_one_had(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import wandb\n")
+    (tmp_path / "b.py").write_text("loss = 1\n")
+    repo = Repository(tmp_path)
+    repo.scan([b"wandb"])
+    assert repo.having(b"loss") == []
+    repo.scan([b"loss"])
+    assert repo.having(b"loss") == ["b.py"]
+    assert repo.having(b"wandb") == ["a.py"]
