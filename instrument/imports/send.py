@@ -37,7 +37,7 @@ class Target:
 
 
 def points(found: Finished) -> list[dict[str, Any]]:
-    """Every point as the SDK's write has it, in the order of their times. A second value of a key at a step is labelled `repeat`, as the SDK's own
+    """Every point as the SDK's write has it, by time. A second value of a key at a step is labelled `repeat`, as the SDK's
     callback does it: the server keeps the first of two that are alike."""
     # By time: points of one row say the same time, and the SDK looks at each text for secrets but once, if it comes
     # again soon.
