@@ -78,6 +78,11 @@ def test_the_command_runs_once(name: str, code: int, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("tmp.*"))
 
 
+def test_a_command_at_the_top(tmp_path: Path) -> None:
+    _, text = wrapped(tmp_path, "#!/bin/bash\nllamafactory-cli train conf.yaml\n", exec=True)
+    assert text.endswith('  "$@"\n}\n\nprobe_exec llamafactory-cli train conf.yaml\n')
+
+
 def test_only_where_it_was_asked_for(tmp_path: Path) -> None:
     assert wrapped(tmp_path, SCRIPT)[1] == SCRIPT
 

@@ -178,7 +178,7 @@ def runtime_env(place: Place, root: Value, *, wanted: bool, by_value: bool = Tru
         if array is not None and array.kind == "object":
             array = array.get("packages")
         if array is not None and array.kind == "array" and all(i.kind == "string" for i in array.items):
-            _package(place, array, located)
+            package_item(place, array, located)
     return located
 
 
@@ -220,7 +220,7 @@ def _token(place: Place, root: Value, located: Located, wanted: bool, by_value: 
         located.insertions.append(Insertion(made[0], made[1], what))
 
 
-def _package(place: Place, array: Value, located: Located) -> None:
+def package_item(place: Place, array: Value, located: Located) -> None:
     names = [distribution(item.text) for item in array.items]
     if PACKAGE in names:
         return

@@ -71,7 +71,9 @@ def _locate(script: Script) -> Located:
     if located.insertions and "probe_exec()" not in text:
         what = "run the trainer without Probe, and say so, where `probe exec` can't start it"
         newline = newline_at(text, 0)
-        located.insertions.append(Insertion(_top(text), FUNCTION.replace("\n", newline), what))
+        located.insertions.insert(
+            0, Insertion(_top(text), FUNCTION.replace("\n", newline), what)
+        )  # may be at one offset
     return located
 
 

@@ -11,10 +11,12 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING
 
-from instrument.launch._common import ORDER, covered, record, scripts, settled
+from instrument.launch._common import ORDER, covered, readable, record, scripts, settled
+from instrument.launch._json import Place, package_item, read_json, still_json
 from instrument.launch._names import TOKEN
 from instrument.launch._ray_job import entry, is_submission, module_entry, runtime_env_files, runtime_env_insertions
 from instrument.launch._shell import Command, Script
+from instrument.launch._text import Located, inserted
 from instrument.plan.model import Site
 from instrument.plan.rules import Rule
 
@@ -45,6 +47,8 @@ def _files(ctx: Context, path: str, script: Script) -> None:
             continue
         places = (posixpath.normpath(name), posixpath.normpath(posixpath.join(folder, name)))
         file = next((place for place in places if place in ctx.repo.files), None)
+        if file is not None and file.endswith(".json"):
+            _package(ctx, file)
         if file is not None and TOKEN.encode() in ctx.repo.read(file):
             continue
         ctx.note(
@@ -55,6 +59,19 @@ def _files(ctx: Context, path: str, script: Script) -> None:
             line=ctx.repo.source(path).line_of(command.start),
             next=f"give the environment as --runtime-env-json with {TOKEN} in env_vars",
         )
+
+
+def _package(ctx: Context, path: str) -> None:
+    """Add the package to the `pip` of a runtime environment in a JSON file (those in YAML are `yaml_install`'s)."""
+    source = readable(ctx, path)
+    root = None if source is None else read_json(source.text)
+    array = None if root is None else root.get("pip", "packages") or root.get("pip")
+    if source is None or array is None or array.kind != "array":
+        return
+    located = Located()
+    package_item(Place(source.text), array, located)
+    if still_json(source.text, inserted(source.text, located.insertions)):
+        record(ctx, RULE.name, path, located)
 
 
 def runs_ours(ctx: Context, folder: str, command: Command) -> bool:

@@ -1,0 +1,2 @@
+#!/bin/bash
+ray job submit --runtime-env runtime_env.json -- python train.py
