@@ -100,6 +100,17 @@ def test_keras(tmp_path: Path) -> None:
     same(found, [by_index(history) for history in json.loads((folder / "record.json").read_text())])
 
 
+def test_a_fit_that_raises_is_closed_as_failed(tmp_path: Path) -> None:
+    """When the next one starts where it was caught, when the program ends where it was not."""
+    needs("keras", "torch")
+    folder, records = instrumented(tmp_path / "trainer", "keras_raises.py"), tmp_path / "records"
+    records.mkdir()
+    outcome = run(Request(command=(sys.executable, "keras_raises.py"), cwd=folder, folder=records, timeout=300))
+    assert outcome.exit_code == 1
+    found = sorted((one.status, [*rows(one)["loss"]]) for one in outcome.probe)
+    assert found == [("completed", [0, 1, 2, 3]), ("failed", [0, 1]), ("failed", [0, 1])]
+
+
 def test_stable_baselines3(tmp_path: Path) -> None:
     """`learn` that goes on with `reset_num_timesteps=False` is one run."""
     needs("stable_baselines3", "gymnasium")
