@@ -29,6 +29,9 @@ def diff(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary for a pull request (- is stdout).")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with the processes and the edits side by side.")
+    ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 when there is something to do.")] = False,
 ) -> int:
     """Show the change as a patch.
@@ -51,6 +54,10 @@ def diff(
         from instrument.report.markdown import page
 
         write_file(markdown, page(summary, text).encode())
+    if html is not None:
+        from instrument.report import html as report
+
+        write_file(html, report.page(summary, changes).encode())
     if ask.json:
         from instrument.report.json import document, write
 

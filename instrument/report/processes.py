@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from instrument.repo.processes import Coverage, Process, ProcessMap
     from instrument.report.terminal import Screen
 
-_MARKS: dict[Coverage, tuple[str, str, str]] = {
+#: (mark, colour, words) of how an emitter stands.
+MARKS: dict[Coverage, tuple[str, str, str]] = {
     "covered": ("+", "green", "recorded"),
     "asked": ("?", "yellow", "to decide"),
     "not-covered": ("-", "red", "not recorded"),
@@ -58,9 +59,9 @@ def _grow(tree: Tree, found: ProcessMap, process: Process, told: set[str], verbo
     emitters = sorted(process.emitters, key=lambda emitter: emitter.coverage == "covered")
     listed = emitters if verbose else emitters[:_MAX_EMITTERS]
     for emitter in listed:
-        mark, style, word = _MARKS[emitter.coverage]
+        mark, style, word = MARKS[emitter.coverage]
         tree.add(Text(shown(f"{mark} {emitter.path}:{emitter.line} {emitter.what}: {word}"), style=style))
-    rest = Counter(_MARKS[emitter.coverage][2] for emitter in emitters[len(listed) :])
+    rest = Counter(MARKS[emitter.coverage][2] for emitter in emitters[len(listed) :])
     if rest:
         tree.add(Text("and " + ", ".join(f"{count} more {word}" for word, count in rest.items()), style="dim"))
     for child in found.children(process):
