@@ -36,12 +36,16 @@ def apply(
     patch_file: Annotated[
         Path | None, typer.Option("--patch", metavar="FILE", help="Also write the change as a patch.")
     ] = None,
+    commit: Annotated[
+        bool, typer.Option("--commit", help="Commit what was written, with a message that lists the edits.")
+    ] = False,
 ) -> int:
     """Write the change, all of it or nothing.
 
     Proves it, shows it as a diff and asks. `undo` takes it back. Without a terminal and without --yes nothing is
     written, and the exit code is 1.
     """
+    from instrument.patch import commit as committing
     from instrument.patch.diff import git_prefix, patch
     from instrument.patch.write import apply as write
     from instrument.report.summary import Summary
@@ -54,6 +58,8 @@ def apply(
         return COULD_NOT if summary.blocked else DONE
     if not allow_dirty:
         _refuse_dirty(repo, plan)
+    if commit:
+        committing.check(repo)
     summary, changes = proved(ask, plan, _same_scope(ask, plan) if plan_file else ask.replan)
     text = patch(changes, git_prefix(repo))
     if patch_file is not None:
@@ -71,9 +77,13 @@ def apply(
             ask.out.line("nothing was written")
             return FOUND
         write(repo, plan)
+        if commit:
+            committing.commit(repo, summary)
         _written(ask, summary)
         return DONE
     write(repo, plan)
+    if commit:
+        committing.commit(repo, summary)
     _tell(ask, summary, "done")
     return DONE
 

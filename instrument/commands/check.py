@@ -23,6 +23,7 @@ def check(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary for a pull request (- is stdout).")
     ] = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as JUnit XML.")] = None,
     github: Annotated[bool, typer.Option("--github", help="Print what was found as GitHub annotations.")] = False,
 ) -> int:
     """For CI: exit 1 if anything is left to do.
@@ -38,6 +39,10 @@ def check(
         from instrument.report.sarif import log
 
         write_file(sarif, log(summary))
+    if junit is not None:
+        from instrument.report.junit import suite
+
+        write_file(junit, suite(summary))
     if markdown is not None:
         from instrument.report.markdown import page
 
@@ -51,7 +56,7 @@ def check(
 
         for annotation in annotations_of(summary):
             typer.echo(annotation)
-    elif not ask.quiet and Path("-") not in (sarif, markdown):
+    elif not ask.quiet and Path("-") not in (sarif, markdown, junit):
         from instrument.report.terminal import write_plan
 
         write_plan(ask.out, summary, verbose=ask.verbose)
