@@ -16,6 +16,7 @@ import pytest
 
 from instrument.errors import InstrumentError
 from instrument.settings import Settings, load, parse
+from tests import cases
 
 DEMO = Path(__file__).resolve().parents[1] / "corpus" / "demo"
 COMMANDS = ("detect", "diff", "apply", "check", "undo")
@@ -444,3 +445,27 @@ def test_start_up_is_quick(tmp_path: Path) -> None:
         return best
 
     assert cost("-m", "instrument", "--help") - cost("-c", "pass") < 0.15
+
+
+def test_check_since_looks_at_what_changed(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+
+    old = "import wandb\nwandb.init()\nwandb.log({'a': 1}, step=1)\n"
+    (tmp_path / "old.py").write_text(old)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    assert cases.instrument("check", str(tmp_path), "--quiet")[0] == 1
+    assert cases.instrument("check", str(tmp_path), "--since", "HEAD")[0] == 0
+    (tmp_path / "new file.py").write_text(old)
+    code, said = cases.instrument("check", str(tmp_path), "--since", "HEAD")
+    assert code == 1 and "new file.py" in said and "old.py" not in said
+    (tmp_path / "new file.py").unlink()
+    (tmp_path / "old.py").write_text(old + "wandb.log({'b': 1}, step=2)\n")
+    assert "old.py" in cases.instrument("check", str(tmp_path), "--since", "HEAD")[1]
+    for revision in ("nowhere", "--output=x", "HEAD~9"):
+        code, said = cases.instrument("check", str(tmp_path), f"--since={revision}")
+        assert code == 2 and "revision" in said and "Traceback" not in said
+    assert not (tmp_path / "x").exists()

@@ -95,6 +95,8 @@ class Ask:
     name: str | None = None
     push: bool = False
     exec: bool = False
+    #: Paths that edits are limited to, besides `only`; None for all.
+    within: frozenset[str] | None = None
 
     @cached_property
     def out(self) -> Screen:
@@ -148,7 +150,7 @@ class Ask:
         from instrument.repo.scan import Repository
 
         progress = None if self.quiet or self.json else self.err.progress("reading")
-        return Repository(self.path, only=self.settings.globs, progress=progress)
+        return Repository(self.path, only=self.settings.globs, within=self.within, progress=progress)
 
     def plan(self) -> Plan:
         """A plan made now. Raises InstrumentError."""

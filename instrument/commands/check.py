@@ -19,6 +19,9 @@ def register(app: typer.Typer) -> None:
 def check(
     ask: Ask,
     *,
+    since: Annotated[
+        str | None, typer.Option(metavar="REV", help="Only files that changed since this revision of git's.")
+    ] = None,
     sarif: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was found as SARIF 2.1.0.")] = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a summary for a pull request (- is stdout).")
@@ -31,9 +34,19 @@ def check(
     Exit 0 means that every metric that can reach Probe does; 1 that `apply` would change something. Questions and
     refusals are told, but are no failure: nothing that this tool does would settle them.
     """
+    from instrument.repo.scan import Repository
     from instrument.report.summary import Summary
 
+    if since is not None:
+        changed = Repository(ask.path).changed_since(since)
+        if not changed:
+            if not ask.quiet:
+                ask.err.line(f"nothing changed since {since}")
+            return DONE
+        ask.within = frozenset(changed)
     plan = ask.plan()
+    if ask.within is not None:
+        plan.notes = [note for note in plan.notes if note.path is None or note.path in ask.within]
     summary = Summary(plan, ask.repo)
     if sarif is not None:
         from instrument.report.sarif import log

@@ -69,10 +69,13 @@ class Repository:
         root: Path | str,
         *,
         only: tuple[str, ...] = (),
+        within: frozenset[str] | None = None,
         overlay: Mapping[str, bytes] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """`only` are globs (relative, as in .gitignore) that edits are limited to; `progress` gets (done, total)."""
+        """`only` are globs (relative, as in .gitignore) that edits are limited to, `within` are paths that they are
+        limited to as well; `progress` gets (done, total).
+        """
         self.target = Path(root)
         if not self.target.exists():
             raise InstrumentError(
@@ -85,6 +88,7 @@ class Repository:
         else:
             self.root = self.target.resolve()
         self.only = only
+        self.within = within
         self.overlay: dict[str, bytes] = dict(overlay or {})
         self.progress = progress
         self._data: dict[str, bytes] = {}
@@ -98,7 +102,7 @@ class Repository:
 
     def with_overlay(self, changes: Mapping[str, bytes]) -> Repository:
         """The same repository as it would be with these files written."""
-        other = Repository(self.target, only=self.only, overlay={**self.overlay, **changes})
+        other = Repository(self.target, only=self.only, within=self.within, overlay={**self.overlay, **changes})
         other.__dict__["files"] = sorted({*self.files, *changes})
         other.__dict__["git_root"] = self.git_root
         other._kinds = {path: kind for path, kind in self._kinds.items() if path not in changes}
@@ -127,6 +131,20 @@ class Repository:
             names = self._git_files() if self.git_root else self._walked_files()
         found = {name for name in names if self._may_matter(name) and self._is_regular(name)}
         return sorted(found | set(self.overlay))
+
+    def changed_since(self, revision: str) -> list[str]:
+        """Files below the root that differ from a revision of git's, or that it does not have; as paths, sorted.
+
+        Raises InstrumentError outside git and for a revision that git does not know.
+        """
+        named = _git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
+        if named is None:
+            hint = "give a branch, tag or commit that git has here (a shallow clone may lack it)"
+            raise InstrumentError(f"git knows no revision «{revision}» here", path=str(self.root), hint=hint)
+        diff = ("diff", "--name-only", "-z", "--relative", "--no-ext-diff", "--no-textconv", "--diff-filter=d")
+        changed = _git(self.root, *diff, named.decode("ascii").strip(), "--", ".") or b""
+        new = _git(self.root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+        return sorted({os.fsdecode(name) for name in (changed + new).split(b"\0") if name})
 
     def _git_files(self) -> Iterator[str]:
         out = _git(self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
@@ -269,6 +287,8 @@ class Repository:
         if self.kind(path) != "own":
             return False
         if self.single is not None and path != self.single:
+            return False
+        if self.within is not None and path not in self.within:
             return False
         if self.only:
             import pathspec
