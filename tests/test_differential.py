@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fuzz import others
 from tests.fuzz.programs import differing, program
 
 SEEDS = 120
@@ -17,6 +18,12 @@ def test_same_output_same_calls_same_series(first: int) -> None:
     wrong = [
         (item.program, faults) for item, faults in differing([program(s) for s in range(first, first + 30)]) if faults
     ]
+    assert not wrong, "\n\n".join(f"{p.name}: {faults}\n{p.files['main.py']}" for p, faults in wrong)
+
+
+@pytest.mark.parametrize("kind", others.KINDS)
+def test_the_same_for_trackers_of_single_metrics(kind: str) -> None:
+    wrong = [(item.program, f) for item, f in differing([others.program(kind, seed) for seed in range(30)]) if f]
     assert not wrong, "\n\n".join(f"{p.name}: {faults}\n{p.files['main.py']}" for p, faults in wrong)
 
 

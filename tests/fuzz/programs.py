@@ -144,9 +144,7 @@ class Writer:
         return lines
 
     def guard(self, depth: int) -> Lines:
-        test = self.random.choice(
-            ["flag", "not flag", "tick() % 2 == 0", "rank == 0", f"{self.module}.run is not None"]
-        )
+        test = self.random.choice(["flag", "not flag", "tick() % 2 == 0", "rank == 0", self.alive()])
         lines = [f"if {test}:", *self.block(self.statements(depth))]
         if self.random.random() < 0.4:
             lines += ["else:", *self.block(self.statements(depth, 1))]
@@ -224,18 +222,9 @@ class Writer:
     def write(self) -> str:
         pick = self.random.choice
         self.local = self.awaited = False
-        style = pick(["plain", "plain", "alias", "from", "guarded"])
-        head = ["import asyncio", "from contextlib import nullcontext as nothing"]
-        imports = {
-            "plain": ["import wandb"],
-            "alias": ["import wandb as wb"],
-            "from": ["import wandb", "from wandb import log as send"],
-            "guarded": ["try:", self.indent + "import wandb", "except ImportError:", self.indent + "wandb = None"],
-        }
-        self.module = "wb" if style == "alias" else "wandb"
-        self.log_name = "send" if style == "from" else ""
-        head += imports[style] if self.random.random() < 0.5 else []
-        head = imports[style] + head if not any("wandb" in line for line in head) else head
+        imports = self.importing()
+        others = ["import asyncio", "from contextlib import nullcontext as nothing"]
+        head = [*imports, *others] if self.random.random() < 0.5 else [*others, *imports]
         common = [
             "seen, base, flag, rank = [], {'b': 0}, True, 0", "", "", "def tick():", self.indent + "seen.append(len(seen))",
             self.indent + "return len(seen)", "", "", "def metrics(value, scale=2):",
@@ -248,14 +237,38 @@ class Writer:
         )(config)
         return "\n".join([*head, "", *common, *self.helpers, *body]) + "\n"
 
+    def importing(self) -> Lines:
+        """The import of the tracker; says how it is called from then on."""
+        style = self.random.choice(["plain", "plain", "alias", "from", "guarded"])
+        self.module = "wb" if style == "alias" else "wandb"
+        self.log_name = "send" if style == "from" else ""
+        return {
+            "plain": ["import wandb"],
+            "alias": ["import wandb as wb"],
+            "from": ["import wandb", "from wandb import log as send"],
+            "guarded": ["try:", self.indent + "import wandb", "except ImportError:", self.indent + "wandb = None"],
+        }[style]
+
+    def opening(self, config: str) -> str:
+        """The expression that opens a run."""
+        return f"{self.module}.init({config})"
+
+    def alive(self) -> str:
+        """A test that a run is open."""
+        return f"{self.module}.run is not None"
+
+    def closing(self, handle: str) -> str:
+        """The statement that closes the run, by its handle where there is one."""
+        return f"{handle or self.module}.finish()"
+
     def end(self) -> Lines:
-        forms = [[], [f"{self.module}.finish()"]]
+        forms = [[], [self.closing("")]]
         if self.handle:
-            forms += [[f"{self.handle}.finish()"]] * 2
+            forms += [[self.closing(self.handle)]] * 2
         return self.random.choice(forms)
 
     def open(self, config: str) -> Lines:
-        call = f"{self.module}.init({config})"
+        call = self.opening(config)
         if self.random.random() < 0.35:
             return [call]
         self.handle = self.handle or "run"
@@ -284,7 +297,7 @@ class Writer:
     def trainer(self, config: str) -> Lines:
         self.local = True
         self.handle = "self.run"
-        opened = [f"self.run = {self.module}.init({config})"]
+        opened = [f"self.run = {self.opening(config)}"]
         lazy = self.random.random() < 0.3
         lines = ["class Trainer:", *self.block(["def __init__(self):", *self.block(["self.run = None", "self.n = 0"]
                  if lazy else [*opened, "self.n = 0"])])]  # fmt: skip
@@ -296,7 +309,7 @@ class Writer:
         lines += ["", *self.block(["def report(self, step, prefix='eval'):", *self.block(self.statements(1, 2))])]
         self.handle, self.counter = "", "0"
         lines += ["", *self.block(["def close(self):", *self.block(
-            self.random.choice([["self.run.finish()"], [f"{self.module}.finish()"], ["pass"]]))])]  # fmt: skip
+            self.random.choice([[self.closing("self.run")], [self.closing("")], ["pass"]]))])]  # fmt: skip
         setup = ["trainer.setup()"] if lazy else []
         return [*lines, "", "", "trainer = Trainer()", *setup, "for epoch in range(2):",
                 *self.block(["trainer.train()", "trainer.report(epoch)"]), "trainer.close()", "print('end', tick())"]  # fmt: skip
@@ -304,11 +317,11 @@ class Writer:
     def context(self, config: str) -> Lines:
         self.handle = "run"
         body = self.block(self.statements(3, 3))
-        return [f"with {self.module}.init({config}) as run:", *body, "print('end', tick())"]
+        return [f"with {self.opening(config)} as run:", *body, "print('end', tick())"]
 
     def factory(self, config: str) -> Lines:
         made = ["def make():", *self.block(self.random.choice([
-            [f"return {self.module}.init({config})"], [f"made = {self.module}.init({config})", "return made"]]))]  # fmt: skip
+            [f"return {self.opening(config)}"], [f"made = {self.opening(config)}", "return made"]]))]  # fmt: skip
         self.handle = "run"
         self.helpers += [*made, "", ""]
         return ["run = make()", *self.statements(3, 3), *self.end(), "print('end', tick())"]
