@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 from instrument.errors import InstrumentError
 from instrument.plan.edits import Strategy
 
+_SAMPLES = "sample-metrics"
 _CHOICES = {"strategy": get_args(Strategy)}
 
 
@@ -31,6 +32,9 @@ class Settings:
     #: Rules (file names below shapes/, trackers/, launch/) to use, and to leave out.
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    #: NAME=DOTTED.PATH of a sample's own measurements: the table [tool.instrument.sample-metrics]. None where the
+    #: table is missing; an empty one asks for samples with what Miles itself knows of them.
+    sample_metrics: tuple[str, ...] | None = None
 
     @property
     def globs(self) -> tuple[str, ...]:
@@ -76,7 +80,9 @@ def parse(text: str, path: str) -> Settings:
         raise InstrumentError(
             "[tool.instrument] must be a table", path=path, line=_line(text, "instrument"), code="settings"
         )
-    known = {field.name for field in fields(Settings)}
+    own = {"sample_metrics"}
+    known = {field.name for field in fields(Settings)} - own | {_SAMPLES}
+    samples = _samples(table.pop(_SAMPLES), path, _line(text, _SAMPLES)) if _SAMPLES in table else None
     for key, value in table.items():
         line = _line(text, key)
         if key not in known:
@@ -87,7 +93,17 @@ def parse(text: str, path: str) -> Settings:
             )
         _check(key, value, path, line)
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-    return Settings(**values)
+    return Settings(**values, sample_metrics=samples)
+
+
+def _samples(value: Any, path: str, line: int | None) -> tuple[str, ...]:
+    """The table of a sample's measurements as NAME=PATH."""
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
+        raise InstrumentError(
+            f"[tool.instrument] «{_SAMPLES}» must be a table of names and dotted paths", path=path, line=line,
+            hint='"agent/turns" = "metadata.turns"', code="settings",
+        )  # fmt: skip
+    return tuple(f"{name}={dotted}" for name, dotted in value.items())
 
 
 def _check(key: str, value: Any, path: str, line: int | None) -> None:
@@ -112,6 +128,8 @@ def _line(text: str, key: str) -> int | None:
     inside = False
     pattern = re.compile(rf"""\s*(?:tool\s*\.\s*)?(?:instrument\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
     for number, line in enumerate(text.split("\n"), 1):
+        if re.match(rf"\s*\[\s*tool\s*\.\s*instrument\s*\.\s*{re.escape(key)}\s*\]", line):
+            return number
         if line.lstrip().startswith("["):
             inside = bool(re.match(r"\s*\[\s*tool\s*(\.\s*instrument\s*)?\]", line))
         elif inside and pattern.match(line):

@@ -66,6 +66,13 @@ def _planning(
     experiment: Annotated[str | None, typer.Option(help="Probe experiment to record into.")] = None,
     question: Annotated[str | None, typer.Option(help="The question the experiment answers.")] = None,
     name: Annotated[str | None, typer.Option(help="The run's name; by default the tracker's own.")] = None,
+    per_sample: Annotated[
+        bool, typer.Option("--per-sample", help="Also each sample of a rollout (Miles, slime).")
+    ] = False,
+    sample_metrics: Annotated[
+        list[str] | None,
+        typer.Option("--sample-metric", metavar="NAME=PATH", help="A sample's own measurement, by its dotted path."),
+    ] = None,
     push: Annotated[
         bool, typer.Option("--push", help="Also hooks for platforms that know a run's state (Airflow, Slurm, ...).")
     ] = False,
@@ -93,6 +100,8 @@ class Ask:
     experiment: str | None = None
     question: str | None = None
     name: str | None = None
+    per_sample: bool = False
+    sample_metrics: list[str] | None = None
     push: bool = False
     exec: bool = False
     #: Paths that edits are limited to, besides `only`; None for all.
@@ -138,6 +147,8 @@ class Ask:
             experiment=settings.experiment,
             question=settings.question,
             name=settings.name,
+            per_sample=self.per_sample or settings.sample_metrics is not None,
+            sample_metrics=_measurements(settings.sample_metrics or ()),
             push=self.push,
             exec=self.exec,
             select=_known(settings.select),
@@ -187,6 +198,20 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
                 hint = f"did you mean «{close[0]}»?" if close else f"there are: {', '.join(rules)}"
                 raise InstrumentError(f"there is no rule «{name}»", hint=hint, code="unknown-rule")
     return names
+
+
+def _measurements(given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """NAME=DOTTED.PATH in its two parts; a name given twice has its last path. Raises InstrumentError."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, path = (part.strip() for part in text.partition("="))
+        if not name or not equals or not path or not all(part.strip() == part and part for part in path.split(".")):
+            raise InstrumentError(
+                f"«{text}» is no measurement of a sample", code="sample-metric",
+                hint="NAME=DOTTED.PATH, from the sample on: agent/turns=metadata.agent_metrics.turns",
+            )  # fmt: skip
+        found[name] = path
+    return tuple(found.items())
 
 
 def command(

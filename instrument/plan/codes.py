@@ -224,6 +224,7 @@ ERRORS: dict[str, Meaning] = {
         "The edited result failed a proof, so nothing was written: a fault of this tool.",
         "leave the file out with --exclude and report it",
     ),
+    "sample-metric": Meaning("A --sample-metric is not NAME=DOTTED.PATH.", "see the hint"),
     "settings": Meaning("[tool.instrument] in pyproject.toml has a mistake.", "correct the key that is named"),
     "unknown-rule": Meaning("There is no rule of the name given to --select or --ignore.", "see the hint"),
     "unreadable": Meaning("A file could not be decoded or parsed.", "fix it, or leave it out with --exclude"),

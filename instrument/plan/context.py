@@ -31,8 +31,9 @@ class Options:
     #: Rules to use or to leave out, by name; empty means all.
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    #: NAME=dotted.path measurements for per-sample capture (Miles, slime).
-    sample_metrics: tuple[str, ...] = ()
+    #: Also each sample of a rollout (Miles, slime), and its own measurements: (name, dotted path in the sample).
+    per_sample: bool = False
+    sample_metrics: tuple[tuple[str, str], ...] = ()
     #: Also give platforms that know only a run's state a hook that tells Probe.
     push: bool = False
     #: Put the commands of trainers that have no code in the repository in `probe exec`.

@@ -3,7 +3,8 @@
 A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's own steps) and `axes` (the x-axes that
 `define_metric` names); `series` (log_each, for trackers that count each metric by itself); and one for each framework:
 `ray` (which worker records), `accelerate` (ProbeTracker), `huggingface` (ProbeCallback), `lightning` (ProbeLogger),
-`miles` (ProbeBackend and register). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
+`miles` (ProbeBackend and register),
+`samples` (each sample of a rollout of Miles). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
 `xgboost`, `lightgbm`, `catboost` and `fastai` share.
 """
 
@@ -34,6 +35,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "huggingface": (),
     "lightning": (),
     "miles": (),
+    "samples": (),
     "fits": ("core",),
     "keras": ("core", "fits"),
     "stable_baselines3": ("core", "fits"),

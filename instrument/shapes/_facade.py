@@ -102,7 +102,10 @@ def wire(context: Context, rule: str, module: Module) -> bool:
         rule, "registry", module, opener, "init_tracking, log", process="every process", strategy="register"
     )
     if "ProbeBackend" in module.names or "probe" in module.names:
+        from instrument.shapes.miles import say_sample_metrics_missing
+
         site.outcome, site.why = "already", "Probe's backend is fed here"
+        say_sample_metrics_missing(context, module, site, module.tree)
         return True
     if refuse_shadowed(context, rule, module, site):
         return False

@@ -9,6 +9,7 @@ Ray 2.60): `probe.connectors.miles.register` of probe-research 0.337 knows only 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,6 +38,10 @@ FORMS = {
 REGISTRY = "BACKEND_REGISTRY"
 
 _TRACKER = re.compile(r"(?:repo:)?miles\.utils\.tracking_utils(?:\.tracking)?\.(init_tracking|log|finish_tracking)")
+
+#: Points of a sample that the SDK sends by itself (reward, response length), and for how many it plans unasked
+#: (probe-research 0.337, `_DEFAULT_SAMPLE_METRIC_BUDGET`).
+OWN_POINTS, BUDGET = 2, 1_024
 
 _WHY = "every process that imports this module registers Probe for itself, the Ray actors that log among them"
 
@@ -116,6 +121,7 @@ def _wire(context: Context, fork: Fork) -> bool:
     site = context.site(NAME, "registry", module, fork.function, REGISTRY, process="every process", strategy="register")
     if _registered(module, fork.function):
         site.outcome, site.why = "already", "Probe is registered here"
+        say_sample_metrics_missing(context, module, site, fork.function)
         return True
     if _facade.refuse_shadowed(context, NAME, module, site):
         return False
@@ -155,7 +161,32 @@ def settings(context: Context) -> str:
         "project": context.options.project, "experiment": context.options.experiment,
         "question": context.options.question, "run_name": context.options.name,
     }  # fmt: skip
-    return "".join(f", {name}={value!r}" for name, value in asked.items() if value)
+    given = {name: repr(value) for name, value in asked.items() if value} | _per_sample(context)
+    return "".join(f", {name}={value}" for name, value in given.items())
+
+
+def _per_sample(context: Context) -> dict[str, str]:
+    """A sample's own measurements, which the SDK reads from Miles' arguments in whatever process logs samples."""
+    metrics = context.options.sample_metrics
+    if not metrics:
+        return {}
+    given = {"sample_metrics": json.dumps(dict(metrics), ensure_ascii=False)}
+    if (points := len(metrics) + OWN_POINTS) > BUDGET:
+        given["sample_metric_budget"] = str(points)
+    return given
+
+
+def say_sample_metrics_missing(context: Context, module: Module, site: Site, node: ast.AST) -> None:
+    """Where Probe was registered before, without the measurements that are asked for now."""
+    given = _per_sample(context)
+    code = module.source.text if isinstance(node, ast.Module) else module.code(node)
+    if given and "sample_metrics=" not in code:
+        arguments = ", ".join(f"{name}={value}" for name, value in given.items())
+        context.note(
+            "question", "sample-metrics-by-hand",
+            f"Probe is registered here already, without the samples' measurements: add {arguments} to that call",
+            path=module.path, line=site.line, next="add them by hand, then `instrument check` with the same options",
+        )  # fmt: skip
 
 
 # -- Miles is only imported ------------------------------------------------------------------------------------------
@@ -165,6 +196,7 @@ def _register_before(context: Context, module: Module, call: ast.Call, site: Sit
     stmt = module.statement(call)
     if _stands_before(module, stmt):
         site.outcome, site.why = "already", "Probe is registered before it"
+        say_sample_metrics_missing(context, module, site, module.function(stmt) or module.tree)
         return
     if _facade.refuse_shadowed(context, NAME, module, site):
         return
