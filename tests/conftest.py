@@ -28,4 +28,6 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith(("PROBE_", "WANDB_")) or name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
             monkeypatch.delenv(name)
+    # A cluster that was not stopped leaves its address behind: a `ray.init()` here is to start one of its own.
+    monkeypatch.setenv("RAY_ADDRESS", "local")
     yield

@@ -129,7 +129,9 @@ def run(folder: Path, code: str, *arguments: str, **environment: str) -> subproc
     script.write_text(code)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROBE_", "WANDB_", "MILES_", "SLURM_", "RAY_"))}
     paths = os.pathsep.join([str(folder), *([environment.pop("PYTHONPATH")] if "PYTHONPATH" in environment else [])])
-    kept.update(HOME=str(folder / "home"), PYTHONPATH=paths, PYTHONDONTWRITEBYTECODE="1", **environment)
+    kept.update(
+        HOME=str(folder / "home"), PYTHONPATH=paths, PYTHONDONTWRITEBYTECODE="1", RAY_ADDRESS="local", **environment
+    )
     return subprocess.run(
         [sys.executable, str(script), *arguments], cwd=folder, env=kept, capture_output=True, text=True, timeout=180
     )
