@@ -73,6 +73,19 @@ def layer(case: str, tmp_path: Path) -> Path:
     return folder
 
 
+#: The same for a layer that keeps what it is given: it may be called, and has every method.
+STAND_IN = """
+class Any:
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: self
+
+def remote(cls):
+    return cls
+
+def __getattr__(name):
+    return lambda *args, **kwargs: Any()
+"""
+
 #: The script of a fixture, and the points that it must leave.
 RUNS: dict[str, tuple[str, list[tuple[str, int, float]]]] = {
     "skyrl/fork": (  # T2
@@ -95,6 +108,51 @@ RUNS: dict[str, tuple[str, list[tuple[str, int, float]]]] = {
         [*(("train/loss", s, 1 / s) for s in (1, 2, 3)), ("eval/accuracy", 3, 0.5)],
     ),
 }  # fmt: skip
+
+
+#: A layer of nobody's: how it is built, fed (row `r`, step `s`) and closed, with two trackers on.
+OWN = {
+    "flags": ("import acme.tracking as t; t.start(A(use_wandb=True, use_tensorboard=True, project='p', logdir='d'))",
+              "t.record(r, s)", "t.stop()"),
+    "recorders": ("import acme.sinks as t; m = t.get_recorder('stdout', {'lr': 1})", "m.log(r, s)", "m.finish()"),
+    "checked_list": ("import acme.metrics as t; m = t.Metrics('p', 'n', ['wandb', 'console'], {'lr': 1})",
+                     "m.record(r, s)", "m.close()"),
+    "one_backend": ("import acme.metrics as t; m = t.RunLog('p', 'n', 'console')", "m.log(r, s, commit=True)",
+                    "m.finish()"),
+    "sinks": ("import acme.fan as t; m = t.Fan({'wandb': True, 'tensorboard': True})", "m.write(r, s)", "m.close()"),
+    "factory": ("import acme.observability as t; m = t.MetricActor({'console': {}, 'wandb': {'project': 'p'}})",
+                "m.flush(r, s)", "m.shutdown()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["", "crash"])
+@pytest.mark.parametrize("case", OWN)
+def test_a_layer_of_nobodys_sends_its_rows_once(case: str, end: str, tmp_path: Path) -> None:
+    """However many trackers are on; a crash is recorded as failed; without the SDK the program runs as it did."""
+    pytest.importorskip("probe.sdk.offline", reason="probe-research is not installed")
+    folder = applied(copied(ROOT / "unknown_tracker" / case / "before", tmp_path / "repo"))
+    for name in ("wandb", "torch/__init__", "torch/utils/__init__", "torch/utils/tensorboard", "ray"):
+        (folder / f"{name}.py").parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.py").write_text(STAND_IN)
+    opened, fed, closed = OWN[case]
+    code = (
+        "import argparse, sys\n"
+        "if 'missing' in sys.argv: sys.modules['probe'] = None\n"
+        f"A = argparse.Namespace\n{opened}\n"
+        "try:\n"
+        f"    for s in (1, 2, 3):\n        r = {{'loss': 1 / s}}\n        {fed}\n"
+        "    if 'crash' in sys.argv: raise ValueError('diverged')\n"
+        f"finally:\n    {closed}\n"
+    )
+    for missing in (False, True):
+        outbox = tmp_path / f"outbox-{missing}"
+        arguments = [end, *(["missing"] if missing else [])]
+        done = run(folder, code, *arguments, PROBE_MODE="offline", PROBE_OUTBOX_DIR=str(outbox))
+        assert (done.returncode != 0) == bool(end), done.stderr
+        assert "diverged" in done.stderr or not end
+        record = recorded(outbox)
+        assert record.points == ([] if missing else [("loss", s, 1 / s) for s in (1, 2, 3)])
+        assert record.statuses == ([] if missing else ["failed" if end else "completed"])
 
 
 @pytest.mark.parametrize("end", ["", "crash"])

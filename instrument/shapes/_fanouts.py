@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from instrument.plan.context import Context
     from instrument.repo.module import Module
 
+#: What a method that hands rows on is called, the usual first.
+_LOG_METHODS = ("log_metrics", "log", "write", "record")
+
 # -- L1: a list of loggers --------------------------------------------------------------------------------------------
 
 
@@ -43,22 +46,26 @@ class Fanout:
     #: The list, as the class writes it ("self.loggers").
     name: str
     after: ast.stmt
+    #: The method that goes through it.
+    log: str = "log_metrics"
 
 
 def fanouts(context: Context) -> list[Fanout]:
-    """Classes whose constructor fills a list with loggers and whose `log_metrics` goes through it."""
+    """Classes whose constructor fills a list with loggers and whose `log_metrics`, or the like, goes through it."""
     found = []
-    for module in context.modules(b"loggers.append", b"monitors.append", b"trackers.append", b"backends.append"):
+    lists = ("loggers", "monitors", "trackers", "backends", "sinks", "writers")
+    for module in context.modules(*(f"{name}.append".encode() for name in lists)):
         for layer in classes(module):
-            init, log = layer.methods.get("__init__"), layer.methods.get("log_metrics")
+            name = next((n for n in _LOG_METHODS if n in layer.methods), "")
+            init, log = layer.methods.get("__init__"), layer.methods.get(name)
             if init is None or log is None or parameters(log)[1:2] != ["step"]:
                 continue
             added = [(stmt, call.func.value) for stmt in init.body for call in calls_in(stmt)
                      if isinstance(call.func, ast.Attribute) and call.func.attr == "append" and call.args]  # fmt: skip
-            lists = {module.code(f.iter) for f in walk(log) if isinstance(f, ast.For | ast.AsyncFor)}
-            mine = [(stmt, module.code(value)) for stmt, value in added if module.code(value) in lists]
+            looped = {module.code(f.iter) for f in walk(log) if isinstance(f, ast.For | ast.AsyncFor)}
+            mine = [(stmt, module.code(value)) for stmt, value in added if module.code(value) in looped]
             if len({id(stmt) for stmt, _ in mine}) > 1:
-                found.append(Fanout(layer, mine[-1][1], mine[-1][0]))
+                found.append(Fanout(layer, mine[-1][1], mine[-1][0], name))
     return found
 
 
@@ -69,7 +76,7 @@ def wire_fanout(context: Context, rule: str, found: Fanout, *, applicability: Ap
 
     def fill(wiring: Wiring) -> None:
         alias = context.tracking.alias(module, "core")
-        settings, log = methods.get("log_hyperparams"), methods["log_metrics"]
+        settings, log = methods.get("log_hyperparams"), methods[found.log]
         if settings is not None and parameters(settings):
             line = opening(context, alias, None, parameters(settings)[0])
             wiring.put(place.at_top_of(module, settings, [line]), "open Probe's run with the settings")
@@ -88,7 +95,7 @@ def wire_fanout(context: Context, rule: str, found: Fanout, *, applicability: Ap
             closing = place.at_top_of(module, closer, [f"{alias}.finish()"])
             wiring.put(closing, "close it with the loggers: as failed while an exception passes")
 
-    done = wiring.write(mentions_probe(found.layer.methods["log_metrics"]), fill)
+    done = wiring.write(mentions_probe(found.layer.methods[found.log]), fill)
     claim(context, rule, module)
     return done
 

@@ -266,7 +266,7 @@ class Registry:
 def registries(context: Context) -> list[Registry]:
     """Mappings of names to classes with `log(values, step)`, read by a factory."""
     found = []
-    for module in context.modules(b"tracker", b"Tracker", where=_several_logs):
+    for module in context.modules(b"def log(", where=_several_logs):
         loggers = {layer.node.name for layer in classes(module) if _is_logger(layer)}
         for name in sorted(_filled_with(module, loggers)) if len(loggers) > 1 else ():
             for function in module.tree.body:
