@@ -1,3 +1,3 @@
 #!/bin/bash
 pip install -i https://mirrors.example.org/pypi/simple wandb
-pip install wandb --index-url https://download.pytorch.org/whl/cpu --extra-index-url https://pypi.org/simple
+pip install wandb --index-url https://download.pytorch.org/whl/cpu --extra-index-url https://mirror.example.org/simple
