@@ -36,6 +36,14 @@ _NOT_HF = re.compile(
     r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)"
 )
 
+#: Trainers of these packages without an argument `callbacks` that inherit `add_callback` (trl 0.11.4, setfit 1.1.3).
+_ONLY_AFTER = re.compile(r"(?:repo:)?(?:trl\.(?:\w+\.)*IterativeSFTTrainer|setfit\.(?:\w+\.)*DistillationTrainer)")
+#: Before setfit 1.0 these have no callbacks at all, and since then they are old names of those that have.
+_OLD_SETFIT = re.compile(r"(?:repo:)?setfit\.(?:\w+\.)*(?:SetFitTrainer|DistillationSetFitTrainer)")
+#: Up to TRL 0.11 PPOTrainer is no Hugging Face Trainer: told by what only that one has (trl 0.11.4).
+_PPO = re.compile(r"(?:repo:)?trl\.(?:\w+\.)*PPOTrainer")
+_OLD_PPO = re.compile(rb"\blog_with\s*=|\.log_stats\(|\bcreate_reference_model\b|\bPPOConfig\([^)]*\bmodel_name\s*=")
+
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
@@ -58,6 +66,23 @@ def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str
         context.opened_elsewhere = True
         return
     if refuse_shadowed(context, module, site):
+        return
+    if any(_OLD_SETFIT.fullmatch(name) for name in names):
+        ask(
+            context, site, "callback-by-hand", "this Trainer of SetFit's takes no callbacks",
+            "build setfit.Trainer in its place, with callbacks=[ProbeCallback()] of probe_tracking",
+        )  # fmt: skip
+        return
+    if any(_PPO.fullmatch(name) for name in names) and _OLD_PPO.search(module.source.data):
+        ask(
+            context, site, "old-ppo", "this PPOTrainer (TRL up to 0.11) takes no callbacks: it logs through `log_with` and "
+            "log_stats, and Probe does not get its metrics", "send the stats that `step` returns to probe.log by hand",
+        )  # fmt: skip
+        return
+    if any(_ONLY_AFTER.fullmatch(name) for name in names):
+        if _add_after(context, module, call, site):
+            context.opened_elsewhere = True
+            site.outcome, site.why = "covered", "ProbeCallback gets what the Trainer logs, on the process that logs"
         return
     if _add(context, module, call, site):
         context.opened_elsewhere = True
