@@ -99,9 +99,9 @@ def test_a_run_file_that_is_still_being_written(wandb_file: Path, tmp_path: Path
 
 def test_a_damaged_run_file_raises_nothing(wandb_file: Path, tmp_path: Path) -> None:
     data, path, chance = bytearray(wandb_file.read_bytes()), tmp_path / "run-x.wandb", random.Random(1)
-    for _ in range(30):
+    for _ in range(300):
         broken = bytearray(data)
-        for _ in range(20):
+        for _ in range(chance.choice((1, 20, 100))):
             broken[chance.randrange(7, len(broken))] = chance.randrange(256)
         path.write_bytes(broken)
         wandb_run.read_file(path)
@@ -111,6 +111,20 @@ def test_a_damaged_run_file_raises_nothing(wandb_file: Path, tmp_path: Path) -> 
         with pytest.raises(ValueError):
             while True:  # some random message is damaged
                 decode(chance.randbytes(20), wandb_run.RECORD)
+
+
+def test_a_field_sent_in_another_way_is_skipped_as_protobuf_skips_it() -> None:
+    # 0x10: field 2 ("history") as a number, where the schema has a message; then the exit code, as it should be
+    assert decode(bytes([0x10, 0x05, 0x92, 0x01, 0x02, 0x08, 0x03]), wandb_run.RECORD) == {"exit": [{"exit_code": [3]}]}
+
+
+def test_a_step_that_is_no_number_leaves_the_count(tmp_path: Path) -> None:
+    item = b"\x0a\x05_step" + b"\x82\x01\x03NaN"
+    row = b"\x0a" + bytes([len(item)]) + item
+    record = b"\x12" + bytes([len(row)]) + row
+    path = tmp_path / "run-x.wandb"
+    path.write_bytes(b":W&B\x00\x00\x00" + b"\x00" * 4 + bytes([len(record), 0, 1]) + record)
+    assert wandb_run.read_file(path).damage == []
 
 
 def test_a_probe_outbox_with_damage(tmp_path: Path) -> None:

@@ -22,6 +22,18 @@ Schema = Mapping[str, Field]
 #: google.protobuf.Timestamp
 TIME = {"seconds": Field(1, "int"), "nanos": Field(2, "int")}
 
+#: How each kind is sent. A field that comes in another way is skipped, as protobuf skips what it does not know: a
+#: damaged tag must not hand a number to whoever expects a message.
+#: "bytes" takes a repeated number unpacked too (TensorFlow's `float_val`).
+_WIRE: Mapping[Kind, tuple[int, ...]] = {
+    "message": (2,),
+    "text": (2,),
+    "bytes": (2, 5, 1),
+    "int": (0,),
+    "double": (1,),
+    "float": (5,),
+}
+
 _BLOCK, _HEADER = 32768, 7
 
 
@@ -53,14 +65,16 @@ def _understood(raw: int | bytes, field: Field) -> Any:
     return raw
 
 
-#: Fields by number, of each schema that was used (by its identity; the schema is kept, so that the number stays its own).
+#: Fields by tag (number and wire type), of each schema that was used: by its identity, which stays its own because the
+#: schema is kept.
 _NUMBERS: dict[int, tuple[Schema, dict[int, tuple[str, Field]]]] = {}
 
 
-def _by_number(schema: Schema) -> dict[int, tuple[str, Field]]:
+def _by_tag(schema: Schema) -> dict[int, tuple[str, Field]]:
     known = _NUMBERS.get(id(schema))
     if known is None:
-        known = _NUMBERS[id(schema)] = (schema, {field.number: (name, field) for name, field in schema.items()})
+        tags = {field.number << 3 | wire: (name, field) for name, field in schema.items() for wire in _WIRE[field.kind]}
+        known = _NUMBERS[id(schema)] = (schema, tags)
     return known[1]
 
 
@@ -69,7 +83,7 @@ _NONE: Schema = {}
 
 def decode(data: bytes, schema: Schema) -> dict[str, list[Any]]:
     """The wanted fields of a message by name, each as the list of its values. Raises ValueError for damaged bytes."""
-    names = _by_number(schema)
+    names = _by_tag(schema)
     found: dict[str, list[Any]] = {}
     position, end = 0, len(data)
     try:
@@ -99,7 +113,7 @@ def decode(data: bytes, schema: Schema) -> dict[str, list[Any]]:
                 position += size
             else:
                 raise ValueError(f"wire type {wire}")
-            known = names.get(tag >> 3)
+            known = names.get(tag)
             if known is not None:
                 name, field = known
                 value = (

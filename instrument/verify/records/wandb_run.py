@@ -130,7 +130,7 @@ def _row(history: Mapping[str, list[Any]], number: int) -> _Row:
         if key == "_timestamp":
             row.wall = value
         elif key == "_step":
-            row.step = int(value)
+            row.step = int(value) if math.isfinite(value) else row.step
         elif not key.startswith("_"):
             row.values[key] = value
     return row
