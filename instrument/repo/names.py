@@ -57,7 +57,6 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         self._paths: dict[str, str] = {}
         self._data: dict[str, tuple[bytes, bool]] = {}
         self._sought: set[str] = set()
-        self._unparsed: dict[str, None] | None = None
         self.start_flow()
         self.start_annotations()
 
@@ -133,14 +132,10 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
         if name in self._sought:
             return
         self._sought.add(name)
-        if self._unparsed is None:
-            self._unparsed = dict.fromkeys(self.repo.having(b"", suffixes=(".py", ".ipynb")))
-        wanted = self.repo.mentioning(name.encode())
-        found = [p for p in self._unparsed if p in wanted and p not in self._modules] if wanted else []
+        found = sorted(path for path in self.repo.mentioning(name.encode()) if path not in self._modules)
         if len(found) > _MAX_MENTIONS:
             found = sorted(found, key=lambda path: -_shared(path, module.path))[:_MAX_MENTIONS]
         for path in found:
-            del self._unparsed[path]
             try:
                 self.module(path)
             except SourceError:
@@ -148,7 +143,6 @@ class Program(Expressions, Calls, Containers, Annotations, Flow):
 
     def rescanned(self) -> None:
         """The repository was scanned for more: look at those files too."""
-        self._unparsed = None
         self._sought.clear()
 
     def module_name(self, path: str) -> str:

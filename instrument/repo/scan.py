@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from instrument.errors import InstrumentError, SourceError
-from instrument.repo.digest import BATCH, Batch
+from instrument.repo.search import Needles, Words
 from instrument.repo.source import PythonSource, Source
 
 FileKind = Literal["own", "vendored", "generated", "tests"]
@@ -92,8 +92,8 @@ class Repository:
         self.overlay: dict[str, bytes] = dict(overlay or {})
         self.progress = progress
         self._data: dict[str, bytes] = {}
-        #: The kept files in batches that say quickly what is in none of theirs.
-        self._batches: list[Batch] = []
+        #: The kept files by the words in them, made when a word is first asked for.
+        self._words: Words | None = None
         #: Which kept files contain a needle, and what `having` said of several.
         self._with: dict[bytes, set[str]] = {}
         self._having: dict[tuple[tuple[bytes, ...], tuple[str, ...]], list[str]] = {}
@@ -107,7 +107,6 @@ class Repository:
         other.__dict__["git_root"] = self.git_root
         other._kinds = {path: kind for path, kind in self._kinds.items() if path not in changes}
         other._data = {path: data for path, data in self._data.items() if path not in changes}
-        other._batches = [batch for old in self._batches if (batch := old.without(changes)).files]
         return other
 
     @cached_property
@@ -203,12 +202,13 @@ class Repository:
 
     def scan(self, needles: Iterable[bytes]) -> int:
         """Read every file once and keep the bytes of those that contain a needle. Returns how many files there are."""
-        wanted = dict.fromkeys(needles)
+        wanted = Needles(needles)
         self._with = {needle: set() for needle in wanted}
         self._having.clear()
-        for batch in self._batches:
-            self._sort(batch)
-        fresh: dict[str, bytes] = {}
+        self._words = None
+        for path, data in self._data.items():
+            for needle in wanted.within(data):
+                self._with[needle].add(path)
         for count, path in enumerate(self.files, 1):
             if self.progress and count % 200 == 0:
                 self.progress(count, len(self.files))
@@ -221,30 +221,12 @@ class Repository:
             base = path.rpartition("/")[2]
             if "." not in base and not _NAMES.fullmatch(base) and data[:2] != b"#!":
                 continue
-            fresh[path] = data
-            if len(fresh) == BATCH:
-                self._keep(fresh)
-                fresh = {}
-        self._keep(fresh)
+            found = wanted.within(data)
+            if found:
+                self._data[path] = data
+                for needle in found:
+                    self._with[needle].add(path)
         return len(self.files)
-
-    def _keep(self, fresh: dict[str, bytes]) -> None:
-        """Keep those of some files that contain a needle."""
-        batch = Batch(fresh)
-        found = self._sort(batch)
-        if found:
-            batch.files = {path: data for path, data in fresh.items() if path in found}
-            self._batches.append(batch)
-            self._data.update(batch.files)
-
-    def _sort(self, batch: Batch) -> set[str]:
-        """Note which files of a batch contain which needle. Returns those with any."""
-        found: set[str] = set()
-        for needle, paths in self._with.items():
-            having = batch.having(needle)
-            paths.update(having)
-            found.update(having)
-        return found
 
     def having(self, *needles: bytes, suffixes: tuple[str, ...] = ()) -> list[str]:
         """Paths of scanned files that contain one of the needles (each must have been given to `scan`)."""
@@ -252,14 +234,16 @@ class Repository:
         if key not in self._having:
             for needle in needles:
                 if needle not in self._with:
-                    self._with[needle] = {path for batch in self._batches for path in batch.having(needle)}
+                    self._with[needle] = {path for path, data in self._data.items() if needle in data}
             found = set[str]().union(*(self._with[needle] for needle in needles))
             self._having[key] = sorted(path for path in found if not suffixes or path.endswith(suffixes))
         return list(self._having[key])
 
-    def mentioning(self, text: bytes) -> set[str]:
-        """The scanned files that contain a text, whatever it is; nothing is kept for the next time."""
-        return {path for batch in self._batches for path in batch.having(text)}
+    def mentioning(self, name: bytes) -> list[str]:
+        """The scanned Python files and notebooks in which a name stands as a word."""
+        if self._words is None:
+            self._words = Words({path: data for path, data in self._data.items() if path.endswith((".py", ".ipynb"))})
+        return self._words.having(name)
 
     def kind(self, path: str) -> FileKind:
         """Whose code a file is. Only `own` files are edited."""

@@ -1,4 +1,4 @@
-"""Searches through the words of a batch of files find what a search through each file finds."""
+"""Searches for many needles at once, and for words, find what one search after the other finds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instrument.repo.digest import Batch
 from instrument.repo.scan import Repository
+from instrument.repo.search import Needles, Words
 
 _TEXT = st.lists(
     st.sampled_from(
@@ -20,10 +20,23 @@ _TEXT = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(files=st.lists(_TEXT, min_size=1, max_size=4), needle=_TEXT)
-def test_a_batch_finds_what_the_files_have(files: list[bytes], needle: bytes) -> None:
-    batch = Batch({f"{number}.py": data for number, data in enumerate(files)})
-    assert batch.having(needle) == [path for path, data in batch.files.items() if needle in data]
+@given(data=_TEXT, needles=st.lists(_TEXT, max_size=6))
+def test_needles_are_found_as_one_by_one(data: bytes, needles: list[bytes]) -> None:
+    assert Needles(needles).within(data) == {needle for needle in needles if needle in data}
+
+
+def test_needles_that_lie_in_one_another_are_all_found() -> None:
+    assert Needles([b"wandb", b"self._wandb", b"and", b"db.l"]).within(b"self._wandb.log") == {
+        b"wandb", b"self._wandb", b"and", b"db.l",
+    }  # fmt: skip
+
+
+def test_words_are_found_whole() -> None:
+    words = Words({"a.py": b"run.log(x)\nself.run_id", "b.py": "runs = größe".encode(), "c.py": b"run"})
+    assert words.having(b"run") == ["a.py", "c.py"]
+    assert words.having(b"run_id") == ["a.py"]
+    assert words.having("größe".encode()) == ["b.py"]
+    assert words.having(b"other") == []
 
 
 @pytest.mark.parametrize(
