@@ -49,6 +49,12 @@ def load(target: Path) -> Settings:
 
     Raises InstrumentError, with file and line, for TOML that does not parse, an unknown key or a value of a wrong type.
     """
+    found = pyproject(target)
+    return parse(*found) if found else Settings()
+
+
+def pyproject(target: Path) -> tuple[str, str] | None:
+    """The text and path of the nearest pyproject.toml, where it names this tool. Raises InstrumentError if unreadable."""
     start = target.resolve()
     for folder in [start, *start.parents] if start.is_dir() else start.parents:
         file = folder / "pyproject.toml"
@@ -57,14 +63,34 @@ def load(target: Path) -> Settings:
                 text = file.read_text("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 raise InstrumentError(f"can't be read: {error}", path=str(file), code="settings") from None
-            return parse(text, str(file)) if "instrument" in text else Settings()
+            return (text, str(file)) if "instrument" in text else None
         if (folder / ".git").exists():
             break
-    return Settings()
+    return None
 
 
 def parse(text: str, path: str) -> Settings:
     """Settings out of the text of a pyproject.toml. Raises as `load` does."""
+    table = table_of(text, path)
+    table.pop("audit", None)  # read by `audit/settings.py`, when it is asked for
+    own = {"sample_metrics"}
+    known = {field.name for field in fields(Settings)} - own | {_SAMPLES}
+    samples = _samples(table.pop(_SAMPLES), path, line_of(text, _SAMPLES)) if _SAMPLES in table else None
+    for key, value in table.items():
+        line = line_of(text, key)
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean «{close[0]}»?" if close else f"known keys: {', '.join(sorted(known))}"
+            raise InstrumentError(
+                f"[tool.instrument] has an unknown key «{key}»", path=path, line=line, hint=hint, code="settings"
+            )
+        _check(key, value, path, line)
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    return Settings(**values, sample_metrics=samples)
+
+
+def table_of(text: str, path: str) -> dict[str, Any]:
+    """The table [tool.instrument], empty where there is none. Raises as `load` does."""
     import tomlkit  # only where there is something to parse
     from tomlkit.exceptions import ParseError, TOMLKitError
 
@@ -78,22 +104,9 @@ def parse(text: str, path: str) -> Settings:
     table = tool.get("instrument", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         raise InstrumentError(
-            "[tool.instrument] must be a table", path=path, line=_line(text, "instrument"), code="settings"
+            "[tool.instrument] must be a table", path=path, line=line_of(text, "instrument"), code="settings"
         )
-    own = {"sample_metrics"}
-    known = {field.name for field in fields(Settings)} - own | {_SAMPLES}
-    samples = _samples(table.pop(_SAMPLES), path, _line(text, _SAMPLES)) if _SAMPLES in table else None
-    for key, value in table.items():
-        line = _line(text, key)
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean «{close[0]}»?" if close else f"known keys: {', '.join(sorted(known))}"
-            raise InstrumentError(
-                f"[tool.instrument] has an unknown key «{key}»", path=path, line=line, hint=hint, code="settings"
-            )
-        _check(key, value, path, line)
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-    return Settings(**values, sample_metrics=samples)
+    return table
 
 
 def _samples(value: Any, path: str, line: int | None) -> tuple[str, ...]:
@@ -123,7 +136,7 @@ def _check(key: str, value: Any, path: str, line: int | None) -> None:
         )
 
 
-def _line(text: str, key: str) -> int | None:
+def line_of(text: str, key: str) -> int | None:
     """The line (from 1) of a key below the [tool.instrument] header, for a message; None where it is written oddly."""
     inside = False
     pattern = re.compile(rf"""\s*(?:tool\s*\.\s*)?(?:instrument\s*\.\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")

@@ -17,6 +17,7 @@ from instrument.report.text import shown
 if TYPE_CHECKING:
     from instrument.plan.edits import Edit
     from instrument.plan.model import Note
+    from instrument.repo.scan import Repository
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -30,12 +31,19 @@ def log(summary: Summary) -> bytes:
     notes = [note for level in ("question", "refusal", "warning") for note in summary.notes(level)]
     results = [result for result in missing if result] + [_note(note) for note in notes]
     rules = {result["ruleId"]: _TITLES.get(result["ruleId"], result["ruleId"].replace("-", " ")) for result in results}
+    return document(
+        [{"id": rule, "shortDescription": {"text": title}} for rule, title in sorted(rules.items())], results
+    )
+
+
+def document(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> bytes:
+    """The log of one run of this tool, of rules and results in SARIF's own form."""
     run = {
         "tool": {
             "driver": {
                 "name": "probe-instrument",
                 "version": __version__,
-                "rules": [{"id": rule, "shortDescription": {"text": title}} for rule, title in sorted(rules.items())],
+                "rules": rules,
             }
         },
         # All columns count characters, as the engine does.
@@ -43,8 +51,8 @@ def log(summary: Summary) -> bytes:
         "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the folder that was checked"}}},
         "results": results,
     }
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+    whole = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return (json.dumps(whole, indent=2, sort_keys=True) + "\n").encode()
 
 
 _TITLES = {"not-recorded": "Metrics that Probe does not get yet"}
@@ -56,21 +64,22 @@ def _missing(summary: Summary, change: Touched) -> dict[str, Any] | None:
         return None
     edits = sorted(change.edits, key=lambda edit: edit.start)
     message = "; ".join(change.reasons) + ". `instrument apply` does it."
-    result = _result("not-recorded", "warning", message, change.path)
+    result = result_of("not-recorded", "warning", message, change.path)
     result["locations"][0]["physicalLocation"]["region"] = {"startLine": summary.line(edits[0])}
     if not change.path.endswith(".ipynb"):  # offsets are those of the joined program there, not of the file
-        replacements = [_replacement(summary, edit) for edit in edits]
+        replacements = [replacement(summary.repo, edit) for edit in edits]
         result["fixes"] = [
             {
                 "description": {"text": "Record in Probe too"},
-                "artifactChanges": [{"artifactLocation": _location(change.path), "replacements": replacements}],
+                "artifactChanges": [{"artifactLocation": location(change.path), "replacements": replacements}],
             }
         ]
     return result
 
 
-def _replacement(summary: Summary, edit: Edit) -> dict[str, Any]:
-    source = summary.repo.source(edit.path)
+def replacement(repo: Repository, edit: Edit) -> dict[str, Any]:
+    """An edit as a replacement of a fix."""
+    source = repo.source(edit.path)
 
     def place(offset: int) -> tuple[int, int]:
         line = source.line_of(offset)
@@ -83,20 +92,22 @@ def _replacement(summary: Summary, edit: Edit) -> dict[str, Any]:
 
 def _note(note: Note) -> dict[str, Any]:
     message = note.message + (f" {note.next}" if note.next else "")
-    result = _result(note.code, _LEVELS[note.level], message, note.path)
+    result = result_of(note.code, _LEVELS[note.level], message, note.path)
     if note.path and note.line:
         result["locations"][0]["physicalLocation"]["region"] = {"startLine": note.line}
     return result
 
 
-def _result(rule: str, level: str, message: str, path: str | None) -> dict[str, Any]:
+def result_of(rule: str, level: str, message: str, path: str | None) -> dict[str, Any]:
+    """One result, with its file where it has one; the line is the caller's to add."""
     result: dict[str, Any] = {"ruleId": rule, "level": level, "message": {"text": shown(message)}}
     if path is not None:
-        result["locations"] = [{"physicalLocation": {"artifactLocation": _location(path)}}]
+        result["locations"] = [{"physicalLocation": {"artifactLocation": location(path)}}]
     return result
 
 
-def _location(path: str) -> dict[str, str]:
+def location(path: str) -> dict[str, str]:
+    """Where a file of the target is."""
     return {"uri": quote(PurePosixPath(path).as_posix(), errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
@@ -106,13 +117,14 @@ def annotations_of(summary: Summary) -> list[str]:
     for change in summary.files:
         if change.edits:
             first = min(change.edits, key=lambda edit: edit.start)
-            lines.append(_annotation("warning", change.path, summary.line(first), "; ".join(change.reasons)))
+            lines.append(annotation("warning", change.path, summary.line(first), "; ".join(change.reasons)))
     for level, word in (("refusal", "warning"), ("warning", "warning"), ("question", "notice")):
-        lines += [_annotation(word, note.path, note.line, note.message) for note in summary.notes(level)]
+        lines += [annotation(word, note.path, note.line, note.message) for note in summary.notes(level)]
     return lines
 
 
-def _annotation(word: str, path: str | None, line: int | None, message: str) -> str:
+def annotation(word: str, path: str | None, line: int | None, message: str) -> str:
+    """One workflow command: `word` is error, warning or notice."""
     where = f"file={_property(path)}" if path else ""
     if path and line:
         where += f",line={line}"

@@ -1,0 +1,1 @@
+"""One file a rule (see `instrument/audit/rule.py`)."""
