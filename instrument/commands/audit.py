@@ -43,9 +43,9 @@ def audit(
     form = "json" if ask.json else output_format
     ask.json = form == "json"  # errors, too
     if record is not None:
-        from instrument.audit import record as records  # type: ignore[attr-defined,unused-ignore]
+        from instrument.audit import record as records
 
-        return int(records.command(ask, record, form=form))
+        return records.command(ask, record, form=form, select=_codes(select), ignore=_codes(ignore))
     settings = load(ask.path)
     settings = replace(
         settings,

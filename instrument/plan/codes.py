@@ -216,6 +216,10 @@ ERRORS: dict[str, Meaning] = {
     ),
     "edited-copy": Meaning("The installed skill was edited by a person; it was left alone.", "--force replaces it"),
     "internal": Meaning("A fault of this tool; nothing was written.", "report it, with what --verbose says"),
+    "no-record": Meaning(
+        "The path given to `audit --record` holds no record of a run that a reader knows.",
+        "give the folder that Probe's outbox, `wandb/`, `mlruns/` or the event files are in",
+    ),
     "no-target": Meaning("The path that was given does not exist.", "give the trainer's folder"),
     "no-sdk": Meaning("probe-research is not installed beside this tool.", 'pip install "probe-research>=0.337"'),
     "not-imported": Meaning("The SDK could not take a run that was to be imported.", "see the message"),

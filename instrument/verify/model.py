@@ -89,6 +89,8 @@ class Run:
     axis_keys: set[str] = field(default_factory=set)
     #: Ids of runs of other systems that this run names.
     links: set[str] = field(default_factory=set)
+    #: Probe only: the name under which a resumed job finds its run again.
+    external_id: str | None = None
     process: Process = field(default_factory=Process)
     folder: Path | None = None
     #: What could not be read, or what the record itself says it lost.

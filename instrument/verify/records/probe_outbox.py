@@ -61,6 +61,7 @@ def _apply(run: Run, operation: dict[str, Any]) -> None:
         create = operation.get("create") or {}
         body = create.get("body") or {}
         run.name = body.get("name") or run.name
+        run.external_id = body.get("external_id") or run.external_id
         run.config.update(body.get("config") or {})
         run.links.update(strings({k: body.get(k) for k in ("external_id", "metadata", "foreign_keys", "tags")}))
         return
