@@ -5,7 +5,8 @@ A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's 
 `ray` (which worker records), `accelerate` (ProbeTracker), `huggingface` (ProbeCallback), `lightning` (ProbeLogger),
 `miles` (ProbeBackend and register),
 `samples` (each sample of a rollout of Miles). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
-`xgboost`, `lightgbm`, `catboost` and `fastai` share.
+`xgboost`, `lightgbm`, `catboost`, `fastai`, `composer` and `ultralytics` share, and `recorded` (a method of theirs, tapped) what
+`tianshou`, `skrl`, `rsl_rl` and `mmengine` do.
 """
 
 from __future__ import annotations
@@ -43,6 +44,13 @@ PARTS: dict[str, tuple[str, ...]] = {
     "lightgbm": ("core", "fits"),
     "catboost": ("core", "fits"),
     "fastai": ("core", "fits"),
+    "composer": ("core", "fits"),
+    "recorded": ("core", "fits"),
+    "ultralytics": ("core", "fits"),
+    "tianshou": ("core", "fits", "recorded"),
+    "skrl": ("core", "fits", "recorded"),
+    "rsl_rl": ("core", "fits", "recorded"),
+    "mmengine": ("core", "fits", "recorded"),
 }
 #: The class that a framework part offers to import; it is made when it is first imported.
 NAMES = {
@@ -53,6 +61,7 @@ NAMES = {
     "stable_baselines3": "ProbeSB3Callback",
     "xgboost": "ProbeXGBoostCallback",
     "fastai": "ProbeFastaiCallback",
+    "composer": "ProbeComposerLogger",
 }
 
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w,\s]+)")
@@ -120,6 +129,8 @@ def parts_of(text: str) -> set[str]:
         "fits": "class _Fit",
         "lightgbm": "class ProbeLightGBMCallback",
         "catboost": "class ProbeCatBoostCallback",
+        "recorded": "class _Tap",
+        **{part: f"def record_{part}(" for part in ("ultralytics", "tianshou", "skrl", "rsl_rl", "mmengine")},
     }
     return {part for part, mark in marks.items() if mark in text}
 

@@ -1,0 +1,5 @@
+from composer.trainer import Trainer
+
+
+def build(**settings):
+    return Trainer(**settings)

@@ -1,0 +1,1 @@
+from .on_policy_runner import OnPolicyRunner

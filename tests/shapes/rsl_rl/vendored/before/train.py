@@ -1,0 +1,3 @@
+from rsl_rl.runners import OnPolicyRunner
+
+OnPolicyRunner(env, {}).learn(3)

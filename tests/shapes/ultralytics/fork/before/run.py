@@ -1,0 +1,3 @@
+from ultralytics import YOLO
+
+YOLO("yolo11n.yaml").train(data="coco8.yaml")

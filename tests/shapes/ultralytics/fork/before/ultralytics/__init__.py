@@ -1,0 +1,2 @@
+__version__ = "8"
+from ultralytics.models import YOLO

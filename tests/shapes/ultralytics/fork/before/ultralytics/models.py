@@ -1,0 +1,3 @@
+class YOLO:
+    def train(self, **kwargs):
+        return kwargs
