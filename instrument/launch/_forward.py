@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from instrument.launch._cleared import cleared_insertions, nested_insertions, questions, what
 from instrument.launch._names import TOKEN, best_variable
 from instrument.launch._pip import own_line
-from instrument.launch._shell import Assignment, Command, Script, Word, expansion_of, read_script
+from instrument.launch._shell import EXPANSION, Assignment, Command, Script, Word, expansion_of, read_script
 from instrument.launch._text import Insertion, Left, Located, line_around, newline_at
 
 #: Programs that take one variable an option, and the options. A name alone means: as it is here, if it is set.
@@ -24,12 +25,14 @@ _EACH: dict[str, tuple[str, ...]] = {
     "mpirun": ("-x",),
     "mpiexec": ("-x",),
     "orterun": ("-x",),
+    "parallel": ("--env",),
 }
 #: The same, but a name alone fails when the variable is not set, or is not known: always NAME=VALUE.
 _EACH_VALUE: dict[str, tuple[str, ...]] = {
     "sky": ("--env", "--secret"),
     "kubectl": ("--env", "--from-literal"),
     "runai": ("-e", "--environment"),
+    "tmux": ("-e",),
 }
 #: Programs with one option that takes a comma-separated list of names or NAME=VALUE.
 _LISTS: dict[str, tuple[str, ...]] = {
@@ -39,37 +42,52 @@ _LISTS: dict[str, tuple[str, ...]] = {
     "sudo": ("--preserve-env",),
     "qsub": ("-v",),
     "bsub": ("-env",),
+    "mpirun": ("-envlist", "-genvlist", "--envlist", "--genvlist"),
+    "mpiexec": ("-envlist", "-genvlist", "--envlist", "--genvlist"),
     "apptainer": ("--env",),
     "singularity": ("--env",),
 }
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def what(beside: str) -> str:
-    """The sentence for the reviewer."""
-    return f"hands {TOKEN} on by name, as {beside} is"
-
-
 def forward_insertions(text: str, script: Script | None = None) -> Located:
     """Where the token goes in the commands, argument arrays and Slurm directives of a shell text."""
     script = script or read_script(text)
+    seen: set[int] = set()
+    located = _located(text, script, False, seen)
+    located.add(questions(text, script, seen))
+    return located
+
+
+def _located(text: str, script: Script, elsewhere: bool, seen: set[int]) -> Located:
+    """`elsewhere`: the text is for a shell that has none of this environment. `seen` gets the words looked at."""
     located = Located()
     for command in script.commands:
         found = Located()
         for words, by_value in _option_words(command):
-            found.add(_each(text, words, by_value))
+            seen.update(word.start for option in words for word in option[:2])
+            found.add(_each(text, words, by_value, elsewhere=elsewhere))
         for word, at in _list_words(command):
-            found.add(_list(word, at, _sees_values(command)))
+            seen.add(word.start)
+            for target, start in _assigned_lists(script, word, at):
+                found.add(_list(target, start, _sees_values(command)))
+        written_out = cleared_insertions(text, command)
+        if written_out.anything:
+            seen.update(word.start for word in command.words)
+        found.add(written_out)
         if command.doubtful and found.insertions:
             found = Located(left=[_left(i.offset) for i in found.insertions])
         located.add(found)
     for assignment in script.assignments:
         if assignment.elements:
-            located.add(_each(text, _pairs(assignment.elements, ("-e", "--env")), False, array=True))
+            pairs = _pairs(assignment.elements, ("-e", "--env"))
+            seen.update(word.start for option in pairs for word in option[:2])
+            located.add(_each(text, pairs, False, array=True))
         elif assignment.value is not None:
             located.add(_in_string(assignment.value))
             located.add(_container_variable(text, script, assignment))
     located.add(_directives(text, script))
+    located.add(nested_insertions(script, lambda inner, read, there: _located(inner, read, there, set()), seen))
     return located
 
 
@@ -136,7 +154,9 @@ def _variable(word: Word, at: int) -> str:
     return match[0] if match and word.value[match.end() : match.end() + 1] in ("", "=", ",") else ""
 
 
-def _each(text: str, options: list[_Option], by_value: bool, *, array: bool = False) -> Located:
+def _each(
+    text: str, options: list[_Option], by_value: bool, *, array: bool = False, elsewhere: bool = False
+) -> Located:
     names = [_variable(word, at) for _, word, at in options]
     if TOKEN in names:
         return Located(present=True)
@@ -148,7 +168,7 @@ def _each(text: str, options: list[_Option], by_value: bool, *, array: bool = Fa
     if "\\" in lead or "\n" in lead:
         lead = text[first.start : first.end] + " "
     value = ""
-    if by_value:
+    if by_value or (elsewhere and EXPANSION in word.value):
         value = '="' + expansion_of(TOKEN, '"') + '"'
     others = [w for pair in options for w in pair[:2] if w is not word]
     start, end = line_around(text, first.start)
@@ -181,6 +201,15 @@ def _list_words(command: Command) -> Iterator[tuple[Word, int]]:
                 yield word, len(option) + 1
 
 
+def _assigned_lists(script: Script, word: Word, at: int) -> Iterator[tuple[Word, int]]:
+    """The list itself, or where it is assigned: `--export="$VARS"`."""
+    name = re.fullmatch(r"\$\{?(\w+)\}?", word.raw[word.raw.find("$") :].rstrip('"'))
+    if word.value[at:] == EXPANSION and name is not None:
+        yield from ((a.value, 0) for a in script.assigned(name[1]) if a.value is not None)
+    else:
+        yield word, at
+
+
 def _sees_values(command: Command) -> bool:
     """Whether each element has to be NAME=VALUE."""
     return _launcher(command, {"apptainer": (), "singularity": ()}) is not None
@@ -200,8 +229,17 @@ def _list(word: Word, at: int, by_value: bool) -> Located:
     index = best_variable(names)
     if index is None:
         return located
-    _, end = elements[index]
+    start, end = elements[index]
     last = word.chars[end - 1]
+    if last.quote and not word.chars[start].quote:
+        # Only the value is in quotes: after them.
+        return Located(
+            [
+                Insertion(
+                    last.end + 1, f",{TOKEN}" + (f"={expansion_of(TOKEN, '')}" if by_value else ""), what(names[index])
+                )
+            ]
+        )
     # An expansion as the last character: its quotes are closed by what follows it in the word.
     value = "=" + expansion_of(TOKEN, last.quote) if by_value else ""
     located.insertions.append(Insertion(last.end, f",{TOKEN}{value}", what(names[index])))
