@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from instrument.repo.reach import consumers
 from tests.programs import callee, program, several
 
 
@@ -207,18 +206,13 @@ def test_returns_and_elements(tmp_path: Path) -> None:
     assert prog.elements(module, display.value) == {"wandb.init()"}
 
 
-def test_files_that_get_a_value_without_naming_its_library(tmp_path: Path) -> None:
+def test_what_other_files_put_into_a_container_is_in_it(tmp_path: Path) -> None:
     files = {
-        "tracking.py": "import wandb\ndef make():\n    return wandb.init()\nclass Loop:\n    def __init__(self):\n"
-        "        self.run = wandb.init()\n",
-        "main.py": "from tracking import make\nrun = make()\nrun.log({})\n",
-        "other.py": "from main import run\nrun.log({})\n",
-        "third.py": "import tracking\ntracking.Loop().run.log({})\n",
-        "apart.py": "def make(): ...\nmake()\n",
+        "state.py": "STATE = {}\n",
+        "boot.py": "import wandb\nfrom state import STATE as S\nS['run'] = wandb.init()\n",
+        "main.py": "from state import STATE\nSTATE['run'].log({})\n",
     }
-    prog = program(tmp_path, files, (b"wandb",))
-    assert [module.path for module in prog.modules(b"wandb")] == ["tracking.py"]
-    found = consumers(prog, {"wandb.init()"})
-    assert [module.path for module in found] == ["main.py", "other.py", "third.py"]
-    for module in found:
-        assert {"wandb.init().log"} in [prog.resolve(module, call.func) for call in module.calls()]
+    prog = program(tmp_path, files, (b"wandb", b"STATE"))
+    prog.module("boot.py")
+    [call] = prog.module("main.py").calls()
+    assert prog.resolve(prog.module("main.py"), call.func) == {"wandb.init().log"}

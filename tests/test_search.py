@@ -32,7 +32,9 @@ def test_needles_that_lie_in_one_another_are_all_found() -> None:
 
 
 def test_words_are_found_whole() -> None:
-    words = Words({"a.py": b"run.log(x)\nself.run_id", "b.py": "runs = größe".encode(), "c.py": b"run"})
+    words = Words()
+    for path, text in (("a.py", "run.log(x)\nself.run_id"), ("b.py", "runs = größe"), ("c.py", "run")):
+        words.add(path, text.encode())
     assert words.having(b"run") == ["a.py", "c.py"]
     assert words.having(b"run_id") == ["a.py"]
     assert words.having("größe".encode()) == ["b.py"]

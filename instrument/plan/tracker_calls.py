@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from instrument.errors import SourceError
-from instrument.plan.emission import Opening, Tracker, handles, last_part, terminals
+from instrument.plan.emission import Opening, Tracker, last_part, terminals
+from instrument.plan.spread import Spread
 from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
@@ -46,20 +46,20 @@ class Calls:
 
 def find_calls(context: Context, tracker: Tracker) -> list[Calls]:
     """The tracker's calls in every file that may be edited, and in those that a handle is passed on to."""
-    finder = _Finder(context, tracker)
+    finder, spread = _Finder(context, tracker), Spread(context, tracker)
     modules = {module.path: module for module in context.modules(*tracker.needles)}
     for module in modules.values():
         finder.look_for_values(module)
-    queue, done = list(modules.values()), []
-    while queue:
-        module = queue.pop(0)
-        calls = finder.calls_in(module)
-        done.append(calls)
-        for other in finder.reached(module, modules) if calls or calls.handed else ():
-            if other.path not in modules and context.repo.editable(other.path):
-                modules[other.path] = other
-                queue.append(other)
-    return done
+    found: dict[str, Calls] = {}
+    fresh = list(modules.values())
+    while fresh:
+        for module in fresh:
+            found[module.path] = finder.calls_in(module)
+        if not any(calls or calls.handed for calls in found.values()):
+            break
+        fresh = spread.reached(modules, fresh)
+        modules |= {module.path: module for module in fresh}
+    return list(found.values())
 
 
 class _Finder:
@@ -67,15 +67,11 @@ class _Finder:
         self._context = context
         self._tracker = tracker
         self._names = terminals(tracker)
-        self._runs = handles(tracker) - tracker.packages
         self._emits = frozenset(map(last_part, tracker.emits))
         self._value = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._emits))) + r")\b(?!\s*\()")
         self._containers = {last_part(name) for name in tracker.items}
-        self._called = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, self._names | self._containers))) + r")\b")
         #: Whether a run itself has items (`run["loss"] = x`): then any name may stand for one.
         self._run_items = any(name.endswith("()") for name in tracker.items)
-        #: By file, whether it names anything of the tracker's.
-        self._calling: dict[str, bool] = {}
         #: Attributes that hold an emitting function: `self.log_fn = wandb.log`.
         self._attributes: set[str] = set()
         #: By file, the emitting functions that are not called where they are named, and what takes them.
@@ -181,83 +177,6 @@ class _Finder:
             if self._context.program.resolve(module, node) & self._tracker.emits.keys():
                 yield node, parent
 
-    # -- in other files -------------------------------------------------------------------------------------------
-
-    def reached(self, module: Module, known: Container[str]) -> Iterator[Module]:
-        """Files that get the tracker's run, or one of its functions, from this one; not those that are known."""
-        program, wanted = self._context.program, self._runs | self._tracker.emits.keys()
-        for call in module.calls():
-            values = [
-                v for v in (*call.args, *(k.value for k in call.keywords)) if isinstance(v, (ast.Name, ast.Attribute))
-            ]
-            if not values:
-                continue
-            # Most callees are foreign, which is quickly said; what each argument is takes longer.
-            owners = [
-                owner
-                for owner, _ in program.definitions(module, call.func)
-                if owner.path not in known and self._may_call(owner)
-            ]
-            if owners and any(program.resolve(module, value) & wanted for value in values):
-                yield from owners
-        names = self._shared(module)
-        if names:
-            yield from self._importers(module, names)
-
-    def _may_call(self, module: Module) -> bool:
-        """Whether a file has anything in it that looks like a call of the tracker's."""
-        if module.path not in self._calling:
-            self._calling[module.path] = bool(self._called.search(module.text))
-        return self._calling[module.path] or self._run_items or self._spread()
-
-    def _shared(self, module: Module) -> set[str]:
-        """What a file defines at top level through which others can reach a run: functions, variables, classes."""
-        program, names = self._context.program, set[str]()
-        for stmt in module.tree.body:
-            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                if program.returns(module, stmt) & self._runs:
-                    names.add(stmt.name)
-            elif isinstance(stmt, ast.ClassDef):
-                if self._keeps_a_run(module, stmt):
-                    names.add(stmt.name)
-            else:
-                for target in _bound_names(stmt):
-                    if program.resolve(module, target) & self._runs:
-                        names.add(target.id)
-        return names
-
-    def _keeps_a_run(self, module: Module, node: ast.ClassDef) -> bool:
-        for part in walk(node):
-            if isinstance(part, (ast.Assign, ast.AnnAssign)) and part.value is not None:
-                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-                held = any(isinstance(t, ast.Attribute) for t in targets)
-                if held and self._context.program.resolve(module, part.value) & self._runs:
-                    return True
-            elif (
-                isinstance(part, ast.FunctionDef)
-                and part.decorator_list
-                and self._context.program.returns(module, part) & self._runs
-            ):
-                return True
-        return False
-
-    def _importers(self, module: Module, names: set[str]) -> Iterator[Module]:
-        stem = module.dotted.rpartition(".")[2]
-        wanted = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(names))) + r")\b")
-        called = re.compile(r"\.\s*(?:" + "|".join(map(re.escape, sorted(self._emits))) + r")\s*\(")
-        for path in self._context.repo.having(*EMITTING, suffixes=(".py", ".ipynb")):
-            if path == module.path or not self._context.repo.editable(path):
-                continue
-            data = self._context.repo.read(path)
-            if stem.encode() not in data:
-                continue
-            text = data.decode("utf-8", "replace")
-            if called.search(text) and wanted.search(text):
-                try:
-                    yield self._context.program.module(path)
-                except SourceError:
-                    continue
-
 
 #: What a file that logs through a run from elsewhere has in it, whatever the tracker.
 EMITTING = (b".log", b".add_scalar", b".track(", b".report_")
@@ -288,11 +207,3 @@ def _renamed(module: Module, func: ast.expr) -> bool:
         return False
     found = module.lookup(module.scope_of(func, inner=False), func.id)
     return found is not None and any(binding.kind == "from" for binding in found[1])
-
-
-def _bound_names(stmt: ast.stmt) -> Iterator[ast.Name]:
-    for node in walk(stmt):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node

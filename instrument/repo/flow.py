@@ -49,6 +49,8 @@ class Everywhere:
         self.passed: defaultdict[str, list[tuple[Module, ast.Call]]] = defaultdict(list)
         self.classes_by_base: defaultdict[str, list[ClassOf]] = defaultdict(list)
         self.attributes: defaultdict[str, list[tuple[Module, ast.expr, Binding]]] = defaultdict(list)
+        #: What a file puts into a container that it imports, by the container's own name: with the import.
+        self.items: defaultdict[str, list[tuple[Module, Binding, Binding]]] = defaultdict(list)
 
     def add(self, module: Module) -> None:
         """Take a module's indices up, names that it imports under another name under both."""
@@ -67,6 +69,10 @@ class Everywhere:
                 self.classes_by_base[renamed[name]] += members
         for name, stores in index.attributes.items():
             self.attributes[name] += [(module, receiver, binding) for receiver, binding in stores]
+        for name, items in index.name_items.items():
+            for taken in module.scope.names.get(name, ()):
+                if taken.kind == "from":
+                    self.items[taken.name] += [(module, taken, binding) for _, binding in items]
 
 
 class Flow:

@@ -78,14 +78,19 @@ class Expressions:
 
     def _bound(self, module: Module, home: Scope, name: str, bindings: list[Binding]) -> Values:
         values = union(self.binding(module, binding) for binding in bindings)
-        put = module.index.name_items.get(name)
-        if not put or not any(isinstance(value, Box) for value in values):
+        if not any(isinstance(value, Box) for value in values):
             return values
-        return values | {
+        put = {
             Box("item", module, binding=binding)
-            for scope, binding in put
+            for scope, binding in module.index.name_items.get(name, ())
             if (found := module.lookup(scope, name)) is not None and found[0] is home
         }
+        if home is module.scope:
+            stem = module.dotted.rpartition(".")[2]
+            for other, taken, binding in self.program.everywhere.items.get(name, ()):
+                if taken.dotted.rpartition(".")[2] == stem:
+                    put.add(Box("item", other, binding=binding))
+        return values | put
 
     def binding(self, module: Module, binding: Binding) -> Values:
         """All values that one binding gives."""

@@ -92,8 +92,9 @@ class Repository:
         self.overlay: dict[str, bytes] = dict(overlay or {})
         self.progress = progress
         self._data: dict[str, bytes] = {}
-        #: The kept files by the words in them, made when a word is first asked for.
-        self._words: Words | None = None
+        #: Python files by the words in them, filled when a word is asked for, and which files it has.
+        self._words = Words()
+        self._in_words: set[str] = set()
         #: Which kept files contain a needle, and what `having` said of several.
         self._with: dict[bytes, set[str]] = {}
         self._having: dict[tuple[tuple[bytes, ...], tuple[str, ...]], list[str]] = {}
@@ -205,28 +206,40 @@ class Repository:
         wanted = Needles(needles)
         self._with = {needle: set() for needle in wanted}
         self._having.clear()
-        self._words = None
         for path, data in self._data.items():
             for needle in wanted.within(data):
                 self._with[needle].add(path)
         for count, path in enumerate(self.files, 1):
             if self.progress and count % 200 == 0:
                 self.progress(count, len(self.files))
-            if path in self._data:
-                continue
-            try:
-                data = self.read(path)
-            except SourceError:
-                continue
-            base = path.rpartition("/")[2]
-            if "." not in base and not _NAMES.fullmatch(base) and data[:2] != b"#!":
-                continue
-            found = wanted.within(data)
-            if found:
-                self._data[path] = data
-                for needle in found:
-                    self._with[needle].add(path)
+            self._keep(path, wanted)
         return len(self.files)
+
+    def widen(self, needles: Iterable[bytes]) -> None:
+        """Keep also those Python files and notebooks that contain one of some further needles."""
+        wanted = Needles(needle for needle in needles if needle not in self._with)
+        self._with |= {needle: {p for p, data in self._data.items() if needle in data} for needle in wanted}
+        for path in self.files:
+            if path.endswith((".py", ".ipynb")):
+                self._keep(path, wanted)
+        self._having.clear()
+
+    def _keep(self, path: str, wanted: Needles) -> None:
+        """Keep a file's bytes if a needle is in them."""
+        if path in self._data:
+            return
+        try:
+            data = self.read(path)
+        except SourceError:
+            return
+        base = path.rpartition("/")[2]
+        if "." not in base and not _NAMES.fullmatch(base) and data[:2] != b"#!":
+            return
+        found = wanted.within(data)
+        if found:
+            self._data[path] = data
+            for needle in found:
+                self._with[needle].add(path)
 
     def having(self, *needles: bytes, suffixes: tuple[str, ...] = ()) -> list[str]:
         """Paths of scanned files that contain one of the needles (each must have been given to `scan`)."""
@@ -241,8 +254,10 @@ class Repository:
 
     def mentioning(self, name: bytes) -> list[str]:
         """The scanned Python files and notebooks in which a name stands as a word."""
-        if self._words is None:
-            self._words = Words({path: data for path, data in self._data.items() if path.endswith((".py", ".ipynb"))})
+        for path, data in self._data.items():
+            if path not in self._in_words and path.endswith((".py", ".ipynb")):
+                self._in_words.add(path)
+                self._words.add(path, data)
         return self._words.having(name)
 
     def kind(self, path: str) -> FileKind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
@@ -36,12 +36,13 @@ class Needles:
 class Words:
     """The files in which a word stands, for names that are asked for one after the other."""
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        """`files` are bytes by path."""
+    def __init__(self) -> None:
         self._paths: defaultdict[bytes, list[str]] = defaultdict(list)
-        for path, data in files.items():
-            for word in set(data.translate(_WORDS).split()):
-                self._paths[word].append(path)
+
+    def add(self, path: str, data: bytes) -> None:
+        """Take in a file."""
+        for word in set(data.translate(_WORDS).split()):
+            self._paths[word].append(path)
 
     def having(self, word: bytes) -> list[str]:
         """The files with a word as a whole."""
