@@ -13,6 +13,26 @@ from ruamel.yaml.error import YAMLError
 
 from instrument.launch._text import indent_of, line_around, newline_at
 
+#: Keys whose text a shell runs.
+SHELL_KEYS = frozenset(
+    (
+        "setup",
+        "run",
+        "command",
+        "args",
+        "entrypoint",
+        "script",
+        "commands",
+        "setup_commands",
+        "bash",
+        "cmd",
+        "head_start_ray_commands",
+        "worker_start_ray_commands",
+        "head_setup_commands",
+        "worker_setup_commands",
+    )
+)
+
 
 @dataclass(eq=False)
 class Node:
@@ -45,6 +65,9 @@ class Node:
         return self.kind == "scalar" and not self.style and self.value in ("", "null", "~", "Null", "NULL")
 
 
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
+
+
 @lru_cache(maxsize=64)
 def documents(text: str) -> list[Node]:
     """The documents of a YAML text; empty where it does not load (templates, odd tabs)."""
@@ -63,6 +86,8 @@ def _convert(node: Any, text: str, seen: dict[int, Node]) -> Node:
         return Node("alias", known.start, known.end)
     start, end = node.start_mark.index, node.end_mark.index
     if isinstance(node.value, str):
+        # An anchor and a tag stand before the value and are not part of it.
+        start += len(_PROPERTIES.match(text, start, end)[0])  # type: ignore[index]
         made = Node("scalar", start, end, node.value, node.style or "")
         if made.style in ("|", ">"):
             made.end = start + len(text[start:end].rstrip())

@@ -6,11 +6,19 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from instrument.launch._names import TOKEN, best_variable, is_credential
+from instrument.launch._forward import forward_insertions
+from instrument.launch._names import NEEDLES, TOKEN, best_variable, is_credential
+from instrument.launch._ray_job import runtime_env_insertions
+from instrument.launch._shell import read_script
 from instrument.launch._text import Insertion, Left, Located
-from instrument.launch._yaml import Node, documents, item_after, pair_after, walk
+from instrument.launch._yaml import SHELL_KEYS, Node, block_text, documents, item_after, pair_after, walk
 
-Dialect = Literal["compose", "kubernetes", "sky", "hydra", "other"]
+Dialect = Literal["compose", "kubernetes", "sky", "ray", "other"]
+#: Fields of a Ray runtime environment (2.60).
+_RUNTIME_ENV = frozenset((
+    "working_dir", "py_modules", "excludes", "pip", "uv", "conda", "env_vars", "container", "image_uri", "config",
+    "worker_process_setup_hook", "nsight", "mpi", "py_executable", "rocprof_sys",
+))  # fmt: skip
 
 _WHAT = f"hands {TOKEN} on by name, as {{}} is"
 
@@ -52,11 +60,63 @@ def env_insertions(path: str, text: str, wanted: Callable[[Dialect], bool]) -> L
         if dialect is None or not wanted(dialect):
             continue
         for keys, node in walk(root):
+            if "build" in keys and "args" in keys:
+                continue  # what an image is built with stays in it
             if node.kind == "sequence":
                 located.add(_sequence(text, node, dialect))
             elif node.kind == "mapping":
-                located.add(_mapping(text, node, keys, dialect))
+                located.add(_mapping(text, node, keys, "ray" if _is_runtime_env(root, keys) else dialect))
+            elif keys and keys[-1] in SHELL_KEYS and node.kind == "scalar":
+                located.add(_shell(text, node))
+            elif keys and keys[-1] == "runtimeEnvYAML" and node.kind == "scalar":
+                located.add(_nested(path, text, node))
     return located
+
+
+def _is_runtime_env(root: Node, keys: tuple[str, ...]) -> bool:
+    """Whether a document is a Ray runtime environment and this its variables."""
+    return keys == ("env_vars",) and set(root.keys) <= _RUNTIME_ENV
+
+
+def _shell(text: str, node: Node) -> Located:
+    """A block that a shell runs: `docker run -e WANDB_API_KEY`, `ray job submit` in it."""
+    flat = block_text(text, node)
+    if flat is None or not any(needle.decode() in node.value for needle in NEEDLES):
+        return Located()
+    inner, offsets = flat
+    script = read_script(inner)
+    found = forward_insertions(inner, script)
+    found.add(runtime_env_insertions(inner, script))
+    if node.style not in ("|", ">"):
+        # In a plain or quoted scalar, a quote or a colon of ours may be YAML's.
+        left = [item for item in found.insertions if re.search(r"[\"'#]|: |\n", item.text)]
+        found.insertions = [item for item in found.insertions if item not in left]
+        found.left += [_left(item.offset, "a tracker's variable") for item in left]
+    return _moved(text, inner, offsets, found)
+
+
+def _nested(path: str, text: str, node: Node) -> Located:
+    """YAML in a block of YAML (RayJob's runtime environment)."""
+    flat = block_text(text, node)
+    if flat is None or node.style != "|":
+        return Located()
+    inner, offsets = flat
+    return _moved(text, inner, offsets, env_insertions(path, inner, lambda found: found == "other"))
+
+
+def _moved(text: str, inner: str, offsets: list[int], found: Located) -> Located:
+    """What was found in a block, in the file: its new lines have the block's indent."""
+    moved = []
+    for item in found.insertions:
+        start = text.rfind("\n", 0, offsets[item.offset - 1]) + 1
+        line = text[start : offsets[item.offset - 1]]
+        shown = inner[inner.rfind("\n", 0, item.offset) + 1 :]
+        depth = (len(line) - len(line.lstrip(" "))) - (len(shown) - len(shown.lstrip(" ")))
+        added = item.text.replace("\n", "\n" + " " * max(depth, 0))
+        # Just after the character before: the end of a line's text, not the start of the next.
+        moved.append(Insertion(offsets[item.offset - 1] + 1, added, item.what))
+    left = [item._replace(offset=offsets[item.offset]) for item in found.left]
+    return Located(moved, left, found.present)
 
 
 def _is_read(text: str, match: re.Match[str]) -> bool:
@@ -91,6 +151,11 @@ def _sequence(text: str, node: Node, dialect: Dialect) -> Located:
     item, name = node.items[index], names[index]
     if item.kind == "mapping":
         return _named(text, node, index, name)
+    option = re.match(r"(-e |--env |--env=)", item.value)
+    if option is not None:  # Ray's cluster launcher: `run_options` of docker
+        quote = item.style if item.style in ("'", '"') else ""
+        written = f"{quote}{option[1]}{TOKEN}{quote}"
+        return _made(item_after(text, node, index, [written], written), name, item.start)
     if dialect != "compose":
         # Elsewhere a list of names may as well say what must be there.
         return Located(left=[_left(item.start, name)])
@@ -105,7 +170,7 @@ def _sequence(text: str, node: Node, dialect: Dialect) -> Located:
 
 def _item_name(item: Node) -> str:
     if item.kind == "scalar":
-        return item.value.split("=", 1)[0]
+        return re.sub(r"^(?:-e |--env |--env=)", "", item.value).split("=", 1)[0]
     name = item.get("name")
     return name.value if name is not None and name.kind == "scalar" and len(item.pairs) > 1 else ""
 
@@ -117,11 +182,16 @@ def _named(text: str, node: Node, index: int, name: str) -> Located:
     """
     item = node.items[index]
     reference = item.get("valueFrom", "secretKeyRef")
-    if reference is None and item.get("value") is None:
+    parts = [reference.get(part) for part in ("name", "key")] if reference is not None else [item.get("value")]
+    if any(part is None or part.kind != "scalar" for part in parts) and (
+        reference is None or parts != [parts[0], None]
+    ):
         return Located(left=[_left(item.start, name)])
     secret = reference.get("name") if reference is not None else None
     key = reference.get("key") if reference is not None else None
     secret_name = re.sub("wandb", "probe", secret.value, flags=re.IGNORECASE) if secret is not None else "probe-secret"
+    if secret_name.lower() == "probe":
+        secret_name = "probe-secret"
     upper = key is None or key.value.isupper()
     key_name = TOKEN if upper else TOKEN.lower().replace("_", "-")
     lines = [
@@ -163,6 +233,12 @@ def _value(anchor: Node, dialect: Dialect, keys: tuple[str, ...]) -> str | None:
     if dialect == "sky":
         # A null must be given on the command line or the launch fails; an empty one may be.
         return '""'
+    if dialect == "kubernetes" and not anchor.value and "env" in keys[-1:]:
+        # Helm values: the chart makes a variable of each pair.
+        return '""'
+    if dialect == "ray" and re.fullmatch(r"\$\{\w+\}", anchor.value):
+        # Ray expands this where the processes start, to nothing where it is not set (2.60, update_envs).
+        return f"{quote}${{{TOKEN}}}{quote}"
     if dialect == "compose":
         return f"{quote}${{{TOKEN}:-}}{quote}" if "${" in anchor.value else ""
     return None

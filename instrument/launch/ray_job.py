@@ -8,15 +8,17 @@ runs code that this plan covers.
 from __future__ import annotations
 
 import posixpath
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.launch._common import ORDER, covered, readable, record, scripts, settled
-from instrument.launch._json import Place, package_item, read_json, still_json
-from instrument.launch._names import TOKEN
+from instrument.launch._json import Place, add_pair, package_item, read_json, still_json
+from instrument.launch._names import TOKEN, best_variable
 from instrument.launch._ray_job import entry, is_submission, module_entry, runtime_env_files, runtime_env_insertions
 from instrument.launch._shell import Command, Script
-from instrument.launch._text import Located, inserted
+from instrument.launch._text import Insertion, Located, inserted
+from instrument.launch._yaml_env import env_insertions
 from instrument.plan.model import Site
 from instrument.plan.rules import Rule
 
@@ -48,8 +50,16 @@ def _files(ctx: Context, path: str, script: Script) -> None:
         places = (posixpath.normpath(name), posixpath.normpath(posixpath.join(folder, name)))
         file = next((place for place in places if place in ctx.repo.files), None)
         if file is not None and file.endswith(".json"):
-            _package(ctx, file)
+            _json_file(ctx, file)
         if file is not None and TOKEN.encode() in ctx.repo.read(file):
+            continue
+        if file is not None and _named(ctx, file):
+            ctx.note(
+                "info",
+                "give-the-token",
+                f"Ray looks {TOKEN} up in the environment of the machines where the job runs",
+                path=file,
+            )
             continue
         ctx.note(
             "question",
@@ -61,15 +71,36 @@ def _files(ctx: Context, path: str, script: Script) -> None:
         )
 
 
-def _package(ctx: Context, path: str) -> None:
-    """Add the package to the `pip` of a runtime environment in a JSON file (those in YAML are `yaml_install`'s)."""
+def _named(ctx: Context, path: str) -> bool:
+    """Whether the token is named in a file, as the tracker's credential is (in YAML by the rule for such files)."""
+    if any(edit.path == path and TOKEN in edit.text for edit in ctx.plan.edits):
+        return True
+    source = readable(ctx, path) if path.endswith((".yaml", ".yml")) else None
+    return source is not None and bool(env_insertions(path, source.text, lambda found: True).insertions)
+
+
+def _json_file(ctx: Context, path: str) -> None:
+    """Complete a runtime environment in a JSON file: the package in its `pip`, the token where Ray looks it up.
+
+    (Those in YAML are the rules' `yaml_install` and `yaml_env`.)
+    """
     source = readable(ctx, path)
     root = None if source is None else read_json(source.text)
-    array = None if root is None else root.get("pip", "packages") or root.get("pip")
-    if source is None or array is None or array.kind != "array":
+    if source is None or root is None:
         return
     located = Located()
-    package_item(Place(source.text), array, located)
+    array = root.get("pip", "packages") or root.get("pip")
+    if array is not None and array.kind == "array":
+        package_item(Place(source.text), array, located)
+    variables = root.get("env_vars")
+    keys = [] if variables is None else [key for key, _, _ in variables.pairs]
+    index = best_variable(keys)
+    if variables is not None and index is not None and TOKEN not in keys:
+        # Ray expands this where the processes start, to nothing where it is not set (2.60, update_envs).
+        if re.fullmatch(r"\$\{\w+\}", variables.pairs[index][2].text):
+            made = add_pair(Place(source.text), variables, index, TOKEN, f'"${{{TOKEN}}}"')
+            if made is not None:
+                located.insertions.append(Insertion(made[0], made[1], f"hands {TOKEN} on by name, as {keys[index]} is"))
     if still_json(source.text, inserted(source.text, located.insertions)):
         record(ctx, RULE.name, path, located)
 

@@ -9,13 +9,8 @@ from instrument.launch._names import PACKAGE, distribution
 from instrument.launch._pip import install_insertions
 from instrument.launch._shell import read_script
 from instrument.launch._text import Insertion, Located
-from instrument.launch._yaml import Node, block_text, documents, item_after, walk
+from instrument.launch._yaml import SHELL_KEYS, Node, block_text, documents, item_after, walk
 from instrument.repo.source import Source
-
-#: Keys whose text a shell runs.
-_SHELL_KEYS = frozenset(
-    ("setup", "run", "command", "args", "entrypoint", "script", "commands", "setup_commands", "bash", "cmd")
-)
 
 
 def _matches(path: str) -> bool:
@@ -35,7 +30,7 @@ def yaml_install_insertions(text: str, names: Sequence[str]) -> Located:
     for root in documents(text):
         for path, node in walk(root):
             key = path[-1] if path else ""
-            if node.kind == "scalar" and key in _SHELL_KEYS and "install" in node.value:
+            if node.kind == "scalar" and key in SHELL_KEYS and "install" in node.value:
                 located.add(_shell(text, node, names))
             elif node.kind == "scalar" and key == "runtimeEnvYAML":
                 located.add(_nested(text, node, names))

@@ -43,6 +43,12 @@ NEEDLES = (
     *(b"tune run ", b"trl ", b"swift ", b"lmf "),
 )
 _WANDB = re.compile(r"(?m)^[^#\n]*(?:wandb|WandBLogger)|(?m:^\s*report_to\s*:\s*(?:all|\[?\s*wandb))")
+#: LLaMA-Factory hands callbacks on to its Trainers, from code alone.
+_LAUNCHER = (
+    "or train from a file of three lines, started as it is by python or torchrun with the same YAML: "
+    "`from llamafactory.train.tuner import run_exp`, `from probe_tracking import ProbeCallback`, "
+    "`run_exp(callbacks=[ProbeCallback()])`, beside what `instrument module --part huggingface` writes"
+)
 
 
 def plan(ctx: Context) -> None:
@@ -55,6 +61,8 @@ def plan(ctx: Context) -> None:
                 continue
             line = source.line_of(command.start)
             config = config_file(ctx, command, path.rpartition("/")[0])
+            if any(s.path == config and s.outcome in ("covered", "already", "left") for s in ctx.plan.sites):
+                continue  # a shape has a place for Probe in it, or in the recipe
             _say(ctx, path, line, program, config, command)
 
 
@@ -112,6 +120,8 @@ def _say(ctx: Context, path: str, line: int, program: str, config: str | None, c
             "and it is not told to report to W&B, whose run could be imported"
         )
         next_ = "let it report to wandb or tensorboard (W&B offline is enough), and after training: instrument import . --run"
+    if program in ("llamafactory-cli", "lmf"):
+        next_ += "; " + _LAUNCHER
     ctx.plan.sites.append(
         Site(
             rule=RULE.name,
