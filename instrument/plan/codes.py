@@ -157,6 +157,10 @@ WARNINGS: dict[str, Meaning] = {
         "A YAML file names a class of the SDK: without probe-research the trainer can't be built.",
         "pip install probe-research, wherever this file is read",
     ),
+    "module-by-name": Meaning(
+        "A YAML file names what is in probe_tracking.py, which is imported from the folder that training is started in.",
+        "start training in the folder that has probe_tracking.py, as before",
+    ),
     "follows-flag": Meaning(
         "The tracker runs only with a flag that is off by default, and Probe follows it.",
         "switch the flag on to record; to record without it, move Probe's calls out from under it by hand",

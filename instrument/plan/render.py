@@ -6,7 +6,7 @@ A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's 
 `miles` (ProbeBackend and register),
 `samples` (each sample of a rollout of Miles). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
 `xgboost`, `lightgbm`, `catboost`, `fastai`, `composer` and `ultralytics` share, and `recorded` (a method of theirs, tapped) what
-`tianshou`, `skrl`, `rsl_rl` and `mmengine` do.
+`tianshou`, `skrl`, `rsl_rl`, `mmengine`, `torchtune` and `torchtitan` do. A configuration names `axolotl`'s plugin.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "skrl": ("core", "fits", "recorded"),
     "rsl_rl": ("core", "fits", "recorded"),
     "mmengine": ("core", "fits", "recorded"),
+    "torchtune": ("core", "fits", "recorded"),
+    "torchtitan": ("core", "fits", "recorded"),
+    "timm": ("core", "fits"),
+    "axolotl": ("huggingface",),
 }
 #: The class that a framework part offers to import; it is made when it is first imported.
 NAMES = {
@@ -62,7 +66,11 @@ NAMES = {
     "xgboost": "ProbeXGBoostCallback",
     "fastai": "ProbeFastaiCallback",
     "composer": "ProbeComposerLogger",
+    "axolotl": "ProbePlugin",
 }
+
+#: Parts that offer `record_PART`.
+_RECORD = frozenset("ultralytics tianshou skrl rsl_rl mmengine torchtune torchtitan timm".split())
 
 _MARK = re.compile(r"written by probe-instrument; parts: ([\w,\s]+)")
 #: What the templates may use from the standard library, and the line that imports it.
@@ -130,7 +138,7 @@ def parts_of(text: str) -> set[str]:
         "lightgbm": "class ProbeLightGBMCallback",
         "catboost": "class ProbeCatBoostCallback",
         "recorded": "class _Tap",
-        **{part: f"def record_{part}(" for part in ("ultralytics", "tianshou", "skrl", "rsl_rl", "mmengine")},
+        **{part: f"def record_{part}(" for part in PARTS if part in _RECORD},
     }
     return {part for part, mark in marks.items() if mark in text}
 

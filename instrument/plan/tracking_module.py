@@ -65,6 +65,8 @@ class TrackingModule:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._uses: dict[str, _Use] = {}
+        #: Modules that no Python file imports, by path, with their parts.
+        self._by_name: dict[str, set[str]] = {}
 
     # -- asked by rules -------------------------------------------------------------------------------------------
 
@@ -136,6 +138,10 @@ class TrackingModule:
                 use.names.append(name)
         return name
 
+    def by_name(self, *parts: str) -> None:
+        """Ask for parts of the module at the root, which a configuration imports by its name."""
+        self._by_name.setdefault(f"{NAME}.py", set()).update(parts)
+
     def existing_alias(self, module: Module) -> str | None:
         """What an instrumented file already calls the SDK, our module or the inline form, if it does."""
         if b"probe" not in module.source.data:
@@ -162,7 +168,7 @@ class TrackingModule:
 
     def finish(self) -> None:
         """Add the import (or the inline form) to each file that uses the module, and the module files themselves."""
-        wanted: dict[str, set[str]] = {}
+        wanted = {path: set(parts) for path, parts in self._by_name.items()}
         for use in self._uses.values():
             inline = use.module.path.endswith(".ipynb")
             spot = None if inline else self._place(use.module)
@@ -288,11 +294,8 @@ class TrackingModule:
             if folder and self._imported_relatively(module, folder):
                 return _Place(sibling, ".", either=_runs_as_script(module))
             # `python -m scripts.train` and `python scripts/train.py` are both usual where the root is importable.
-            return (
-                _Place(sibling, folder.replace("/", "."), either=True)
-                if self._at_root(module, folder)
-                else _Place(sibling, "")
-            )
+            from_root = self._at_root(module, folder) or _is_recipe(module, folder)
+            return _Place(sibling, folder.replace("/", "."), either=True) if from_root else _Place(sibling, "")
         package = top.rsplit("/", 1)[-1]
         relative, absolute = _imports_of(module, package)
         in_package = f"{top}/{NAME}.py"
@@ -392,6 +395,13 @@ def _absolute_imports(module: Module) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             names.append(node.module)
     return names
+
+
+def _is_recipe(module: Module, folder: str) -> bool:
+    """Whether a file is a recipe in a folder: `tune run a/b.py` runs it as `a.b`, from where that is typed."""
+    data = module.source.data
+    named = bool(folder) and all(part.isidentifier() for part in folder.split("/"))
+    return named and b"torchtune" in data and b"config.parse" in data
 
 
 def _runs_as_script(module: Module) -> bool:

@@ -1,0 +1,3 @@
+#!/bin/bash
+axolotl train configs/lora.yaml
+accelerate launch -m axolotl.cli.train configs/plugins.yml --debug

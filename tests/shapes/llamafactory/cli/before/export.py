@@ -1,0 +1,3 @@
+from llamafactory.train.tuner import export_model
+
+export_model()

@@ -1,0 +1,2 @@
+#!/bin/bash
+tune run lora_finetune_single_device --config configs/lora.yaml
