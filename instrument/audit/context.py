@@ -7,9 +7,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from instrument.audit.keys import Keys
+from instrument.audit.rows import Entry, Rows
 from instrument.audit.rule import Finding
+from instrument.audit.sinks import Sink, find_sinks
 from instrument.plan.context import Context, Options
-from instrument.plan.place import is_compound
+from instrument.plan.place import argument, is_compound
 
 if TYPE_CHECKING:
     from instrument.audit.settings import AuditSettings
@@ -26,11 +29,38 @@ class AuditContext:
         self.repo = repo
         self.program = program
         self.settings = settings
+        self._entries: dict[Sink, list[Entry]] = {}
 
     @cached_property
     def plan(self) -> Context:
         """The planner's context over the same files, for tables of trackers and for edits."""
         return Context(self.repo, self.program, Options())
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The texts of metrics' keys."""
+        return Keys(self.program)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The items of rows."""
+        return Rows(self.program, self.keys)
+
+    @cached_property
+    def sinks(self) -> list[Sink]:
+        """Every call that sends metrics."""
+        return find_sinks(self)
+
+    def entries(self, sink: Sink) -> list[Entry]:
+        """The items of a sink's row, worked out once. For a sink of one value the key alone."""
+        if sink not in self._entries:
+            if sink.kind == "scalar":
+                value = argument(sink.call, 1, "scalar_value", "value")
+                texts = self.keys.texts(sink.module, sink.row)
+                self._entries[sink] = [Entry(text, value, sink.module, sink.row) for text in texts]
+            else:
+                self._entries[sink] = self.rows.entries(sink.module, sink.row)
+        return self._entries[sink]
 
     def modules(
         self, *needles: bytes, also: tuple[bytes, ...] = (), where: Callable[[bytes], object] | None = None

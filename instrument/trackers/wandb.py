@@ -43,11 +43,11 @@ def _row(context: Context, module: Module, call: ast.Call) -> Emission | Left | 
     """`log(data, step=None, commit=None)`; a row of nothing but media is left."""
     data = argument(call, 0, "data")
     read = _read_row(context, module, call)
-    if isinstance(data, ast.DictComp) and _is_media(context, module, data.value):
+    if isinstance(data, ast.DictComp) and is_media(context, module, data.value):
         return Left("media only: Probe takes numbers")
     if not isinstance(data, ast.Dict) or not data.values:
         return read
-    media = [_is_media(context, module, value) for value in data.values]
+    media = [is_media(context, module, value) for value in data.values]
     if all(media):
         return Left("media only: Probe takes numbers")
     if any(media) and isinstance(read, Emission):
@@ -71,11 +71,12 @@ def _without_media(data: ast.Dict, media: list[bool], read: Emission) -> Emissio
     return replace(read, uses=(*uses, *read.uses[1:]), text=text)
 
 
-def _is_media(context: Context, module: Module, value: ast.expr) -> bool:
+def is_media(context: Context, module: Module, value: ast.expr) -> bool:
+    """Whether a value is a picture, a table or the like, or a list of such."""
     if isinstance(value, (ast.List, ast.Tuple)) and value.elts:
-        return all(_is_media(context, module, v) for v in value.elts)
+        return all(is_media(context, module, v) for v in value.elts)
     if isinstance(value, ast.ListComp):
-        return _is_media(context, module, value.elt)
+        return is_media(context, module, value.elt)
     if isinstance(value, ast.Call):
         names = context.program.resolve(module, value.func)
         if any(f"{name}()" in MEDIA or name.startswith("wandb.plot.") for name in names):
