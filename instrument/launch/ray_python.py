@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.launch._common import ORDER, covered
+from instrument.launch._environ import knows_os
 from instrument.launch._names import NEEDLES, TOKEN, best_variable, is_credential
 from instrument.launch._python import constant, element_after, environment_read
 from instrument.plan import place
@@ -136,13 +137,6 @@ def _read(module: Module, node: ast.Dict, index: int | None) -> str | None:
         if constant(node.values[index]) is None and not isinstance(node.values[index], (ast.Name, ast.JoinedStr)):
             return None
     return 'os.environ.get("{}", "")' if knows_os(module) else None
-
-
-def knows_os(module: Module) -> bool:
-    return any(
-        isinstance(stmt, ast.Import) and any(alias.name == "os" and alias.asname is None for alias in stmt.names)
-        for stmt in module.tree.body
-    )
 
 
 def _is_job_environment(module: Module, node: ast.Dict) -> bool:

@@ -29,6 +29,9 @@ ALIASES = ("probe", "probe_sdk", "probe_run", "_probe_tracking")
 #: Folders below a project's own that are put on the path by its build.
 _SOURCE_FOLDERS = ("src", "python", "lib")
 
+#: What puts single files and modules into a Modal image.
+_CARRIED = rb"(?:add_local_python_source|add_local_file|copy_local_file|from_local_file|from_local_python_packages)"
+
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 
 
@@ -87,11 +90,11 @@ class TrackingModule:
 
     def has_part(self, module: Module, part: str) -> bool:
         """Whether the module that a file imports has, or will have, a part."""
-        spot = self._place(module) if not module.path.endswith(".ipynb") else None
+        spot = None if self._inlined(module) else self._place(module)
         if spot is None:
             return part in self._context.plan.shapes
         for use in self._uses.values():
-            other = self._place(use.module) if part in use.parts and not use.module.path.endswith(".ipynb") else None
+            other = self._place(use.module) if part in use.parts and not self._inlined(use.module) else None
             if other is not None and other.path == spot.path:
                 return True
         if not self._context.repo.exists(spot.path):
@@ -170,8 +173,7 @@ class TrackingModule:
         """Add the import (or the inline form) to each file that uses the module, and the module files themselves."""
         wanted = {path: set(parts) for path, parts in self._by_name.items()}
         for use in self._uses.values():
-            inline = use.module.path.endswith(".ipynb")
-            spot = None if inline else self._place(use.module)
+            spot = None if self._inlined(use.module) else self._place(use.module)
             if spot is not None:
                 wanted.setdefault(spot.path, set()).update(use.parts)
             if spot is not None:
@@ -191,6 +193,23 @@ class TrackingModule:
             )  # fmt: skip
         for path, parts in sorted(wanted.items()):
             self._write(path, parts)
+
+    def _inlined(self, module: Module) -> bool:
+        """Whether a file takes the guards inline: a notebook, or a file that is run without its neighbours.
+
+        Modal (1.0 to 1.6) puts the package that a function is in into its container, or else the one file, and other
+        files by name.
+        """
+        if module.path.endswith(".ipynb"):
+            return True
+        apps = self._context.repo.having(b"import modal", b"from modal", suffixes=(".py",))
+        if not apps or self._package_top(module) is not None:
+            return False
+        if module.path in apps:
+            return True
+        stem = re.escape(module.path.rpartition("/")[2].removesuffix(".py"))
+        named = re.compile(_CARRIED + rf"\([^)]*[\"'](?:[^\"']*/)?{stem}(?:\.py)?[\"']".encode())
+        return any(named.search(self._context.repo.read(path)) for path in apps)
 
     def _is_own(self, path: str, name: str) -> bool:
         return self._context.program.finder.find(name, path) is not None

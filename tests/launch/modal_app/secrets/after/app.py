@@ -1,6 +1,6 @@
+import os
 from pathlib import Path
 
-import os
 import modal
 
 image = modal.Image.debian_slim().pip_install("torch==2", packages_to_install=["wandb", "probe-research"])
