@@ -30,21 +30,23 @@ def check_format(before: Source | None, after: Source) -> str | None:
             return f"the result is no script that bash takes: {problem}"
         return None
     if _REQUIREMENTS.fullmatch(path) and before is not None:
-        return None if _subsequence(before.text.split("\n"), after.text.split("\n"), _equal) else _LOST
+        # A last line without an end gets one as the file has it: CRLF is no part of what it says.
+        old, new = ([line.rstrip("\r") for line in source.text.split("\n")] for source in (before, after))
+        return None if _subsequence(old, new, _equal) else _LOST
     load = _LOADERS.get(os.path.splitext(path)[1])
     if load is None:
         return None
-    old = None
+    held = None
     if before is not None:
         try:
-            old = load(before.text)
+            held = load(before.text)
         except (_Unloadable, SourceError):
             return None
     try:
-        new = load(after.text)
+        holds = load(after.text)
     except _Unloadable as error:
         return f"the result does not load any more: {error}"
-    if before is not None and not _Kept().kept(old, new):
+    if before is not None and not _Kept().kept(held, holds):
         return "the result does not hold what the original held"
     return None
 

@@ -18,6 +18,7 @@ from instrument.plan.opening import open_beside, settling
 from instrument.plan.probe_calls import ProbeCalls
 from instrument.plan.tracker_calls import Calls, bound_in_part, find_calls
 from instrument.plan.twice import remember, row_of, sent_anywhere, sent_before
+from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -103,7 +104,11 @@ def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
     """Mirror what can be read; what can't is looked at last, so that it takes no counterpart from another call."""
     context, module, tracker = mirror.context, mirror.module, mirror.tracker
     found: list[tuple[ast.Call | ast.Assign, Emission | Left | Ask]] = []
+    opening = {call for call, _ in calls.opens}
     for call, name in calls.emits:
+        if any(part in opening for part in walk(call)):
+            found.append((call, Ask("a run is opened among its arguments")))
+            continue
         found.append((call, _at_own_step(context, tracker, module, tracker.emits[name](context, module, call))))
     taken = {stmt for call, _ in calls.opens for stmt in settling(context, tracker, module, call)}
     for stmt, name in calls.items:
