@@ -98,6 +98,17 @@ def test_ultralytics(tmp_path: Path) -> None:
     assert set(got["metrics/mAP50(B)"]) == {1, 2, 3} and set(got["train/box_loss"]) == {1, 2}
 
 
+def test_timm(tmp_path: Path) -> None:
+    needs("timm", "torch")
+    folder, found = trained(tmp_path, "timm_train.py")
+    kept: Rows = {}
+    with (folder / "summary.csv").open() as file:
+        for row in csv.DictReader(file):
+            for key, value in row.items():
+                kept.setdefault(key, {})[int(row["epoch"])] = float(value)
+    same(found, [kept])
+
+
 PROGRAMS = ("skrl", "rsl_rl", "tianshou", "mmengine", "composer", "ultralytics")
 
 

@@ -17,7 +17,7 @@ from tests.module_lab import FakeSdk, load
 
 from .test_module_inline import LooseSdk
 
-FRAMEWORKS = ("ultralytics", "tianshou", "skrl", "rsl_rl", "mmengine")
+FRAMEWORKS = ("ultralytics", "tianshou", "skrl", "rsl_rl", "mmengine", "torchtune", "torchtitan", "timm")
 
 
 class Space:
@@ -254,6 +254,76 @@ def test_a_model(space: Space) -> None:
     assert space.runs == [("completed", [*losses, ("fitness", 1, 0.0)]), ("failed", losses)]
 
 
+class MetricLogger:
+    """As torchtune's: TensorBoard's logs the numbers of a row one by one."""
+
+    def log_config(self, config: object) -> None: ...
+
+    def log(self, name: str, data: float, step: int) -> None: ...
+
+    def log_dict(self, payload: dict[str, float], step: int) -> None:
+        for name, data in payload.items():
+            self.log(name, data, step)
+
+    def close(self) -> None: ...
+
+
+def test_a_metric_logger(space: Space) -> None:
+    logger = space.record("torchtune", MetricLogger())
+    logger.log_config({})
+    logger.log_dict({"loss": 1.0, "lr": 0.5}, step=1)
+    logger.log("accuracy", 0.25, step=1)
+    logger.close()
+    assert space.runs == [("completed", [("loss", 1, 1.0), ("lr", 1, 0.5), ("accuracy", 1, 0.25)])]
+
+
+def test_a_name_in_a_configuration_builds_what_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`probe_tracking.torchtune.x.Y` stands for `torchtune.x.Y`, recorded."""
+    sdk = FakeSdk()
+    monkeypatch.setitem(sys.modules, "probe", sdk)
+    monkeypatch.setitem(sys.modules, "torchtune.training.metric_logging", SimpleNamespace(DiskLogger=MetricLogger))  # type: ignore[arg-type]
+    tracking = load(["torchtune"])
+    logger = tracking.torchtune.training.metric_logging.DiskLogger()
+    assert type(logger) is MetricLogger
+    logger.log_dict({"loss": 1.0}, step=3)
+    tracking._drain()
+    assert [run.points for run in sdk.runs] == [[("loss", 3, 1.0)]]
+
+
+class Container:
+    """As torchtitan's on the rank that logs; elsewhere it has no `add_logger`."""
+
+    def add_logger(self, logger: object) -> None: ...
+
+    def log(self, metrics: dict[str, float], step: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_the_last_stage_of_a_pipeline_logs(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "6")
+    for container in (SimpleNamespace(log=lambda metrics, step: None, close=lambda: None), Container()):
+        trainer = SimpleNamespace(
+            config=SimpleNamespace(to_dict=lambda: {"lr": 1}),
+            metrics_processor=SimpleNamespace(logger=container, config=None),
+        )
+        space.record("torchtitan", trainer)
+        trainer.metrics_processor.logger.log({"loss": 1.0}, 1)
+        trainer.metrics_processor.logger.close()
+    assert space.runs == [("completed", [("loss", 1, 1.0)])]
+
+
+def test_a_summary(space: Space) -> None:
+    record = space.names["record_timm"]
+    record(0, {"loss": 1.0}, {"top1": 50.0}, lr=0.5, log_wandb=True)
+    record(1, {"loss": 0.5}, None)
+    record(2, {"loss": 0.5}, None, log_wandb=False)
+    [(status, points)] = space.runs
+    assert status is None and sorted(points) == [
+        ("epoch", 0, 0.0), ("epoch", 1, 1.0), ("eval_top1", 0, 50.0), ("lr", 0, 0.5), ("train_loss", 0, 1.0), ("train_loss", 1, 0.5),
+    ]  # fmt: skip
+
+
 def test_other_ranks_record_nothing(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     model = space.record("ultralytics", Model())
@@ -270,7 +340,7 @@ def test_what_goes_wrong_is_said_and_training_goes_on(space: Space, caplog: pyte
     assert "did not get a row" in caplog.text
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", FRAMEWORKS[:-1])
 def test_an_object_of_another_kind_is_left_alone(space: Space, framework: str) -> None:
     if "_drain" in space.names:  # the module; a cell says so at once
         thing = SimpleNamespace()
