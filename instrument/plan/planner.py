@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 
 from instrument.errors import SourceError
+from instrument.plan.carried import CARRYING
 from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
 from instrument.plan.imported import instead_of_edits
@@ -19,7 +20,7 @@ from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
-COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING, *LAUNCHING)
+COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING, *LAUNCHING, *CARRYING)
 
 
 def make_plan(repo: Repository, options: Options | None = None) -> Plan:

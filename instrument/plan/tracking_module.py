@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from instrument.plan import place, render
+from instrument.plan.carried import carried_alone
 from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ ALIASES = ("probe", "probe_sdk", "probe_run", "_probe_tracking")
 
 #: Folders below a project's own that are put on the path by its build.
 _SOURCE_FOLDERS = ("src", "python", "lib")
-
-#: What puts single files and modules into a Modal image.
-_CARRIED = rb"(?:add_local_python_source|add_local_file|copy_local_file|from_local_file|from_local_python_packages)"
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 
@@ -70,6 +68,7 @@ class TrackingModule:
         self._uses: dict[str, _Use] = {}
         #: Modules that no Python file imports, by path, with their parts.
         self._by_name: dict[str, set[str]] = {}
+        self._inline_paths: dict[str, bool] = {}
 
     # -- asked by rules -------------------------------------------------------------------------------------------
 
@@ -195,21 +194,12 @@ class TrackingModule:
             self._write(path, parts)
 
     def _inlined(self, module: Module) -> bool:
-        """Whether a file takes the guards inline: a notebook, or a file that is run without its neighbours.
-
-        Modal (1.0 to 1.6) puts the package that a function is in into its container, or else the one file, and other
-        files by name.
-        """
-        if module.path.endswith(".ipynb"):
-            return True
-        apps = self._context.repo.having(b"import modal", b"from modal", suffixes=(".py",))
-        if not apps or self._package_top(module) is not None:
-            return False
-        if module.path in apps:
-            return True
-        stem = re.escape(module.path.rpartition("/")[2].removesuffix(".py"))
-        named = re.compile(_CARRIED + rf"\([^)]*[\"'](?:[^\"']*/)?{stem}(?:\.py)?[\"']".encode())
-        return any(named.search(self._context.repo.read(path)) for path in apps)
+        """Whether a file takes the guards inline: a notebook, or a script that is taken elsewhere without neighbours."""
+        path = module.path
+        if path not in self._inline_paths:
+            alone = path.endswith(".ipynb") or self._package_top(module) is None
+            self._inline_paths[path] = alone and (path.endswith(".ipynb") or carried_alone(self._context.repo, path))
+        return self._inline_paths[path]
 
     def _is_own(self, path: str, name: str) -> bool:
         return self._context.program.finder.find(name, path) is not None
