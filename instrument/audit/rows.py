@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from instrument.repo.module import Module
     from instrument.repo.names import Program
 
-_MAX_DEPTH, _MAX_ENTRIES, _MAX_SITES = 14, 600, 24
+_MAX_DEPTH, _MAX_ENTRIES, _MAX_SITES, _MAX_STEPS = 14, 600, 24, 3000
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,14 @@ class Rows:
     def __init__(self, program: Program, keys: Keys) -> None:
         self._program = program
         self._keys = keys
+        self._budget = 0
 
     def entries(self, module: Module, row: ast.expr, frame: Frame | None = None) -> list[Entry]:
         """Every item that a row may have, over all branches and callers."""
         found: dict[tuple[str, int], Entry] = {}
+        self._budget = _MAX_STEPS
         try:
-            for entry in self._row(module, row, frame, 0, set()):
+            for entry in self._row(module, row, frame, 0, frozenset()):
                 found.setdefault((entry.key, id(entry.node)), entry)
                 if len(found) >= _MAX_ENTRIES:
                     found[(WILD, 0)] = Entry(WILD, None, module, row)
@@ -58,16 +60,20 @@ class Rows:
         return list(found.values())
 
     def _row(
-        self, module: Module, row: ast.AST, frame: Frame | None, depth: int, seen: set[tuple[int, int]]
+        self, module: Module, row: ast.AST, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
     ) -> Iterator[Entry]:
         here = (id(row), id(frame.call) if frame else 0)
         if here in seen:
-            return
-        seen.add(here)
-        if depth > _MAX_DEPTH:
+            return  # `row = {**row, ...}`: what it held before is another of its values
+        self._budget -= 1
+        if depth > _MAX_DEPTH or self._budget < 0:
             yield Entry(WILD, None, module, row)
             return
-        depth += 1
+        yield from self._inside(module, row, frame, depth + 1, seen | {here})
+
+    def _inside(
+        self, module: Module, row: ast.AST, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
+    ) -> Iterator[Entry]:
         if isinstance(row, ast.Dict):
             for key, value in zip(row.keys, row.values):
                 if key is None:
@@ -102,7 +108,7 @@ class Rows:
     # -- comprehensions and loops over other rows ---------------------------------------------------------------------
 
     def _comprehension(
-        self, module: Module, row: ast.DictComp, frame: Frame | None, depth: int, seen: set[tuple[int, int]]
+        self, module: Module, row: ast.DictComp, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
     ) -> Iterator[Entry]:
         first = row.generators[0]
         source, names = items_of(first.iter), _pair(first.target)
@@ -119,7 +125,7 @@ class Rows:
                     yield Entry(text, row.value, module, row.key, inner)
 
     def _loop_texts(
-        self, module: Module, key: ast.expr, frame: Frame | None, depth: int, seen: set[tuple[int, int]]
+        self, module: Module, key: ast.expr, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
     ) -> list[tuple[Frame, Entry]] | None:
         """For `out[f"train/{k}"] = v` in `for k, v in row.items()`: the row's entries, each with k as its key."""
         node: ast.AST | None = module.parent(key)
@@ -141,7 +147,7 @@ class Rows:
         row: ast.Name | ast.Attribute,
         frame: Frame | None,
         depth: int,
-        seen: set[tuple[int, int]],
+        seen: frozenset[tuple[int, int]],
     ) -> Iterator[Entry]:
         bindings = self._bindings(module, row)
         if not bindings:
@@ -187,7 +193,7 @@ class Rows:
         return []
 
     def _taken(
-        self, module: Module, binding: Binding, frame: Frame | None, depth: int, seen: set[tuple[int, int]]
+        self, module: Module, binding: Binding, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
     ) -> Iterator[Entry]:
         """`metrics, table = evaluate()`: that element of each tuple that the function returns."""
         position = binding.steps[0]
@@ -214,7 +220,7 @@ class Rows:
         name: str,
         frame: Frame | None,
         depth: int,
-        seen: set[tuple[int, int]],
+        seen: frozenset[tuple[int, int]],
     ) -> Iterator[Entry]:
         reached = frame
         while reached is not None and reached.function is not function:
@@ -239,7 +245,7 @@ class Rows:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def _call(
-        self, module: Module, row: ast.Call, frame: Frame | None, depth: int, seen: set[tuple[int, int]]
+        self, module: Module, row: ast.Call, frame: Frame | None, depth: int, seen: frozenset[tuple[int, int]]
     ) -> Iterator[Entry]:
         func = row.func
         if isinstance(func, ast.Name) and func.id in ("dict", "OrderedDict", "defaultdict"):

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from instrument.audit.context import AuditContext
+    from instrument.audit.rows import Entry
     from instrument.repo.module import Module
 
+_MEDIA = frozenset(
+    "Table Image Video Histogram Html Audio Plotly Object3D Molecule Artifact Text ECharts str wandb_process wandb_table".split()
+)
 Loop = ast.For | ast.AsyncFor | ast.While
 
 
@@ -75,3 +80,29 @@ def local_values(module: Module, name: ast.Name) -> list[ast.expr]:
     if any(binding.kind != "value" or binding.steps for binding in found[1]):
         return []
     return [binding.node for binding in found[1] if isinstance(binding.node, ast.expr)]
+
+
+def is_media(context: AuditContext, entry: Entry) -> bool:
+    """Whether an item is a text, a table, a picture or the like, or a list of such: no curve."""
+    from instrument.trackers import wandb
+
+    value = entry.value
+    if value is None:
+        return False
+    if isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and not _number(value)):
+        return True
+    values = [value, *(local_values(entry.module, value) if isinstance(value, ast.Name) else ())]
+    if any(_shows(part) for one in values for part in ast.walk(one)):
+        return True
+    try:
+        return wandb.is_media(context.plan, entry.module, value)
+    except (AttributeError, ValueError):
+        return False
+
+
+def _shows(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and called(node) in _MEDIA
+
+
+def _number(value: ast.Constant) -> bool:
+    return type(value.value) in (int, float, bool)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from instrument.audit.axes import Declared, axis_of, declared
 from instrument.audit.keys import WILD, pattern, shown
 from instrument.audit.rule import AuditRule, Finding
-from instrument.audit.rules._shared import around, names_in
+from instrument.audit.rules._shared import around, is_media, names_in
 from instrument.audit.sinks import NEEDLES, Sink
 from instrument.plan.place import argument
 
@@ -35,7 +35,7 @@ def check(context: AuditContext) -> Iterator[Finding]:
     for sink in context.sinks:
         if sink.kind != "row" or sink.tracker not in ("wandb", "swanlab") or _held_back(sink):
             continue
-        entries = [e for e in context.entries(sink) if not _is_media(context, e)]
+        entries = [e for e in context.entries(sink) if not is_media(context, e)]
         if not entries:
             continue
         message = (
@@ -200,19 +200,6 @@ def _held_back(sink: Sink) -> bool:
     """`commit=False`: the row is merged into the next one, counter and all."""
     commit = argument(sink.call, 2, "commit")
     return commit is not None and not (isinstance(commit, ast.Constant) and commit.value is True)
-
-
-def _is_media(context: AuditContext, entry: Entry) -> bool:
-    from instrument.trackers.wandb import is_media
-
-    if entry.value is None:
-        return False
-    if isinstance(entry.value, ast.Constant) and isinstance(entry.value.value, str):
-        return True
-    try:
-        return is_media(context.plan, entry.module, entry.value)
-    except (AttributeError, ValueError):
-        return False
 
 
 RULE = AuditRule(

@@ -163,10 +163,12 @@ def _counted(context: AuditContext, module: Module, node: ast.FunctionDef, ratio
 
 
 def _written_out(context: AuditContext) -> Iterator[Finding]:
-    for module in context.modules(b"else 0", b"else:", b"\n0", where=_may_be_written):
+    sending = {sink.module.path for sink in context.sinks}
+    for module in context.modules(b"else 0", b"else:", where=_may_be_written):
+        sends = module.path in sending
         for node in ast.walk(module.tree):
             if isinstance(node, ast.IfExp):
-                key = _key_of(module, node)
+                key = _key_of(module, node, sends)
                 made = _zero_default(node)
                 if key is not None and made is not None and _is_mean(made[0]) and not _is_count(key, made[0]):
                     yield _found(
@@ -179,14 +181,14 @@ def _written_out(context: AuditContext) -> Iterator[Finding]:
                         value=node,
                     )
             elif isinstance(node, ast.If) and node.orelse:
-                yield from _branches(context, module, node)
+                yield from _branches(context, module, node, sends)
 
 
 def _may_be_written(data: bytes) -> bool:
     return bool(_INLINE.search(data) and _METRIC_CODE.search(data))
 
 
-def _key_of(module: Module, node: ast.expr) -> str | None:
+def _key_of(module: Module, node: ast.expr, sends: bool) -> str | None:
     """The key that a value is written under, where it can only be a metric's."""
     parent = module.parent(node)
     child: ast.AST = node
@@ -197,10 +199,10 @@ def _key_of(module: Module, node: ast.expr) -> str | None:
         key = next((k for k, v in zip(parent.keys, parent.values) if v is child), None)
     elif isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Subscript):
         key = parent.targets[0].slice
-    return None if key is None else _metric_key(module, node, key)
+    return None if key is None else _metric_key(module, node, key, sends)
 
 
-def _metric_key(module: Module, node: ast.AST, key: ast.expr) -> str | None:
+def _metric_key(module: Module, node: ast.AST, key: ast.expr, sends: bool) -> str | None:
     if isinstance(key, ast.JoinedStr):
         text = "".join(str(p.value) if isinstance(p, ast.Constant) else "{…}" for p in key.values)
     elif isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -213,10 +215,10 @@ def _metric_key(module: Module, node: ast.AST, key: ast.expr) -> str | None:
         return text
     function = module.function(node)
     named = function.name if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
-    return text if re.search(r"metric|log_", named) and _RATIO.search(text.lower()) else None
+    return text if sends and re.search(r"metric|log_", named) and _RATIO.search(text.lower()) else None
 
 
-def _branches(context: AuditContext, module: Module, node: ast.If) -> Iterator[Finding]:
+def _branches(context: AuditContext, module: Module, node: ast.If, sends: bool) -> Iterator[Finding]:
     """`if len(x) > 0: row["k"] = mean(x)` with `else: row["k"] = 0`, or `[0] * n`."""
     if not _asks_if_empty(node.test) or isinstance(node.orelse[0], ast.If):
         return
@@ -226,11 +228,13 @@ def _branches(context: AuditContext, module: Module, node: ast.If) -> Iterator[F
         if there is None or is_zero(there) or not _is_nothing(value):
             continue
         key = (
-            _metric_key(module, node, target.slice) if isinstance(target.slice, (ast.Constant, ast.JoinedStr)) else None
+            _metric_key(module, node, target.slice, sends)
+            if isinstance(target.slice, (ast.Constant, ast.JoinedStr))
+            else None
         )
         function = module.function(node)
         named = function.name if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
-        if key is None and isinstance(target.slice, ast.Constant) and re.search(r"metric|log_", named):
+        if key is None and sends and isinstance(target.slice, ast.Constant) and re.search(r"metric|log_", named):
             key = str(target.slice.value)
         if (
             key is not None

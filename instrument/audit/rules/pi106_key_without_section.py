@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from instrument.audit.axes import declared, is_counter
 from instrument.audit.keys import WILD, shown
 from instrument.audit.rule import AuditRule, Finding
-from instrument.audit.rules._shared import loops, names_in
+from instrument.audit.rules._shared import is_media, loops, names_in
 from instrument.audit.sinks import NEEDLES, Sink
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _flat(context: AuditContext, sink: Sink, axes: set[str], told: set[int]) -> 
     grouped = any("/" in e.key and not e.key.startswith(WILD) for e in entries)
     places: dict[tuple[str, int], list[Entry]] = {}
     for entry in flat:
-        if context.repo.editable(entry.module.path) and not _is_text(entry):
+        if context.repo.editable(entry.module.path) and not is_media(context, entry):
             where = (entry.module.path, id(_written_in(entry.module, entry.node)))
             places.setdefault(where, []).append(entry)
     names = {e.key for place in places.values() for e in place}
@@ -94,24 +94,6 @@ def _written_in(module: Module, node: ast.AST) -> ast.AST:
     if isinstance(parent, ast.Dict):
         return parent
     return module.function(node) or module.tree
-
-
-def _is_text(entry: Entry) -> bool:
-    """Whether a value is a text, or a table or picture: no curve."""
-    value = entry.value
-    if isinstance(value, (ast.JoinedStr, ast.Dict, ast.List)) or (
-        isinstance(value, ast.Constant) and not _number(value)
-    ):
-        return True
-    if isinstance(value, ast.Call):
-        func = value.func
-        last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        return last in ("Table", "Image", "Video", "Histogram", "Html", "Audio", "Plotly", "str", "Artifact")
-    return False
-
-
-def _number(value: ast.Constant) -> bool:
-    return type(value.value) in (int, float, bool)
 
 
 def _prefixed(context: AuditContext, sink: Sink) -> bool:

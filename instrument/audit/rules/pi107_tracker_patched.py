@@ -20,17 +20,22 @@ _LOGS = re.compile(
     r"wandb|swanlab|mlflow|tensorboard|callback|tracker|tracking|writer|logger|log_metrics|^log$", re.IGNORECASE
 )
 _REPORTS = re.compile(r"\b(?:wandb|swanlab|mlflow|trackio)\s*\.|\bTracking\(|SummaryWriter\(|\blogger\.log\(")
-#: `x.y = name`, of anything but one's own attributes.
-_WHERE = re.compile(
-    rb"^[ \t]*(?!self\.|cls\.)\w[\w.]*\.\w+[ \t]*=[ \t]*(?:lambda\b|[\[(]?[A-Za-z_][\w.]*[\])]?[ \t]*(?:#.*)?$)|setattr\(",
-    re.M,
+#: Parts of a tracker through which metrics go.
+_OWN = re.compile(
+    r"^(?:log|init|finish|run|Run|Logger|define_metric|start_run|end_run|add_scalar|SummaryWriter|log_\w+)$|[Cc]allback"
 )
+#: `x.y = name`, of anything but one's own attributes.
+_ASSIGNED = re.compile(
+    rb"^[ \t]*(?!self\.|cls\.)(\w[\w.]*)\.(\w+)[ \t]*=[ \t]*(?:lambda\b|[\[(]?[A-Za-z_][\w.]*[\])]?[ \t]*(?:#.*)?$)",
+    re.MULTILINE,
+)
+_CLASS = re.compile(r"(?:^|\.)_*[A-Z]\w*[a-z]\w*$")
 _SITE = re.compile(r"(?:^|/)(?:site|user)customize\.py$")
 
 
 def check(context: AuditContext) -> Iterator[Finding]:
     needles = tuple(name.encode() for name in (*_TRACKERS, *_FRAMEWORKS, "Tracking", "Trainer"))
-    for module in context.modules(*needles, where=_WHERE.search):
+    for module in context.modules(*needles, where=_may_replace):
         if _SITE.search(module.path):
             yield from _customize(context, module)
             continue
@@ -44,6 +49,19 @@ def check(context: AuditContext) -> Iterator[Finding]:
                     and isinstance(node.args[1].value, str)
                 ):
                     yield from _replaced(context, module, node, node.args[0], node.args[1].value, node.args[2])
+
+
+def _may_replace(data: bytes) -> bool:
+    """Whether a file has such an assignment in it, by its text."""
+    return (b"setattr(" in data and b"wandb" in data) or any(
+        _worth_a_look(found[1].decode("utf-8", "replace"), found[2].decode("utf-8", "replace"))
+        for found in _ASSIGNED.finditer(data)
+    )
+
+
+def _worth_a_look(owner: str, attribute: str) -> bool:
+    """A tracker, a class, or a part that logs; everything else is not asked about."""
+    return bool(_CLASS.search(owner) or _LOGS.search(attribute) or set(owner.split(".")) & set(_TRACKERS))
 
 
 def _customize(context: AuditContext, module: Module) -> Iterator[Finding]:
@@ -64,6 +82,8 @@ def _replaced(
 ) -> Iterator[Finding]:
     if not isinstance(owner, (ast.Name, ast.Attribute)) or isinstance(value, (ast.Constant, ast.JoinedStr)):
         return
+    if not _worth_a_look(module.code(owner), attribute):
+        return
     body = _code_of(context, module, value)
     if body is None:
         return
@@ -74,6 +94,8 @@ def _replaced(
     foreign = {name for name in names if not name.startswith("repo:")}
     what = f"{module.code(owner)}.{attribute}"
     if foreign and roots & set(_TRACKERS):
+        if not _OWN.search(attribute):
+            return
         message = f"«{what}» of the tracker is replaced at run time"
     elif foreign and roots & set(_FRAMEWORKS):
         if not _LOGS.search(attribute) and not _REPORTS.search(body):
