@@ -201,6 +201,8 @@ def test_zeros_between_values_that_never_come_near() -> None:
     # a rate that falls to zero
     falling = [0.5 / 3**n for n in range(9)] + [0.0]
     assert "PI105" not in codes(part([(n, {"a/hit_rate": v}) for n, v in enumerate(falling)]))
+    rising = [n / 8 for n in range(8)]
+    assert "PI105" not in codes(part([(n, {"a/hit_rate": v}) for n, v in enumerate(rising)]))
     assert "PI105" not in codes(part([(n, {"a/hit_rate": math.nan}) for n in range(9)]))
 
 

@@ -23,7 +23,15 @@ def audit(
     record: Annotated[
         Path | None, typer.Option(metavar="RUN", help="Look at what a run recorded (Probe or W&B, offline) instead.")
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Show the fixes as a diff, and apply them when told to.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Show the fixes, ask, and write them.")] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="With --fix: also those that a person should look at.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="With --fix: only print the patch, write nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --fix: write without asking.")] = False,
+    allow_dirty: Annotated[
+        bool, typer.Option("--allow-dirty", help="With --fix: also files with changes git does not hold yet.")
+    ] = False,
     select: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only these rules: PI105, PI1, or a name (repeatable).")
     ] = None,
@@ -57,9 +65,13 @@ def audit(
     finally:
         ask.err.clear_progress()
     if fix:
-        from instrument.audit import fixes  # type: ignore[attr-defined,unused-ignore]
+        from instrument.audit import fixes
 
-        return int(fixes.command(ask, found, form=form))
+        return fixes.command(ask, found, form=form, review=review, diff=diff, yes=yes, allow_dirty=allow_dirty)
+    if found.findings:
+        from instrument.audit.fixes._settle import marked
+
+        found.findings = marked(found)
     if form == "json":
         from instrument.report.json import write
 

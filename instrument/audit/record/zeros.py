@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from instrument.audit.record import Check, Seen
 from instrument.audit.record._recorded import Recorded, section, some, words
@@ -89,6 +90,10 @@ def _gaps(values: Sequence[float]) -> tuple[int, float] | None:
         return None
     middle = others[len(others) // 2]
     if len(set(others)) * 5 < len(others) * 4 or others[0] * 4 < middle:
+        return None
+    # A curve that rises from zero, or falls to it, comes near before: the values beside a gap do not.
+    beside = [abs(b) for a, b in [*pairwise(values), *pairwise(values[::-1])] if not a and b]
+    if any(value * 2 < middle for value in beside):
         return None
     return zeros, others[0]
 

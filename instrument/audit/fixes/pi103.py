@@ -1,0 +1,158 @@
+"""PI103: the product becomes a count of the steps that were made, kept in the checkpoint that the trainer writes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from instrument.audit.fixes import Fix, Fixed
+from instrument.audit.fixes._edits import Writer, free_name, last_entry, quoted, up
+from instrument.audit.fixes._state import Loaded, Saved, loaded, saved
+from instrument.plan.place import after, at_top_of, before
+
+if TYPE_CHECKING:
+    from instrument.audit.context import AuditContext
+    from instrument.audit.rule import Finding
+    from instrument.repo.module import Module
+
+_NAMES = ("steps_done", "train_steps_done")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_WHY = "a count of the steps made, which goes up whatever a rollout holds"
+
+
+def _make(context: AuditContext, findings: Sequence[Finding]) -> Iterator[tuple[Finding, Fixed | str]]:
+    for finding in findings:
+        module, node = finding.module, finding.node
+        if module is None or not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            yield finding, "the step is made in a way that is not followed"
+            continue
+        yield finding, _fix(context, module, node)
+
+
+def _fix(context: AuditContext, module: Module, stmt: ast.Assign | ast.AnnAssign) -> Fixed | str:
+    function = module.function(stmt)
+    loops = [node for node in up(module, stmt) if isinstance(node, _LOOPS) and module.function(node) is function]
+    if len(loops) < 2:
+        return "its loops are in other functions: keep a count of the steps made in the trainer's state by hand"
+    block, _ = module.block(stmt)
+    if block is not loops[0].body:
+        return "it is computed under a condition: count the steps made where each is made, by hand"
+    saves, loads = saved(context, module), loaded(context, module)
+    here = [one for one in saves if one.function is function]
+    there = [one for one in loads if one.function is function and one.stmt is not None]
+    if here and not there:
+        return "the checkpoint that it saves is not loaded in the same function: keep the count of steps there by hand"
+    writer = Writer("PI103", module, stmt, "review")
+    if not here:
+        method = _method(module, function)
+        if method is not None:
+            return _attribute(context, module, stmt, writer, method, saves, loads)
+        if saves or there:
+            return "the checkpoint is written in another function: hand the count of steps to it by hand"
+    name = free_name(module, stmt, _NAMES)
+    if not _counted(module, stmt, writer, name):
+        return "there is no place for the count"
+    outermost = loops[-1]
+    first = _before_both(module, outermost, there)
+    if first is None or not writer.put(before(module, first, [f"{name} = 0"]), "the count begins"):
+        return "there is no place before the loop for the count to begin"
+    for one in there:
+        assert one.stmt is not None
+        line = f"{name} = {one.name}.get({quoted(module, name)}, 0)"
+        if not writer.put(after(module, one.stmt, [line]), "a resumed run goes on counting"):
+            return "there is no place after the load for the count"
+    for save in here:
+        text = f"{quoted(module, name)}: {name}"
+        writer.put(last_entry(module, save.mapping, text), "the count is kept in the checkpoint")
+    return Fixed(edits=tuple(writer.edits), applicability="review")
+
+
+def _counted(module: Module, stmt: ast.Assign | ast.AnnAssign, writer: Writer, name: str) -> bool:
+    """The step is the count, and the count goes up by one."""
+    assert stmt.value is not None
+    writer.replace(stmt.value, name, _WHY)
+    return writer.put(after(module, stmt, [f"{name} += 1"]), _WHY)
+
+
+def _before_both(module: Module, loop: ast.AST, loads: Sequence[Loaded]) -> ast.stmt | None:
+    """The statement of the loop's own block before which nothing of the loop or the loads has run."""
+    assert isinstance(loop, ast.stmt)
+    block, position = module.block(loop)
+    for load in loads:
+        assert load.stmt is not None
+        holder = next((node for node in up(module, load.stmt) if node in block), None)
+        if not isinstance(holder, ast.stmt):
+            return None
+        position = min(position, block.index(holder))
+    return block[position]
+
+
+# -- in a class
+
+
+def _method(module: Module, function: object) -> ast.ClassDef | None:
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        parent = module.parent(function)
+        if isinstance(parent, ast.ClassDef) and module.index.inner[function].self_name is not None:
+            return parent
+    return None
+
+
+def _attribute(
+    context: AuditContext, module: Module, stmt: ast.Assign | ast.AnnAssign, writer: Writer, owner: ast.ClassDef,
+    saves: Sequence[Saved], loads: Sequence[Loaded],
+) -> Fixed | str:  # fmt: skip
+    """The trainer is a class: the count is an attribute, begun in `__init__` and kept by the methods that save and load."""
+    methods = [node for node in owner.body if isinstance(node, ast.FunctionDef)]
+    init = next((method for method in methods if method.name == "__init__"), None)
+    own_saves = [one for one in saves if one.function in methods]
+    own_loads = [one for one in loads if one.function in methods]
+    if init is None or not own_saves or not own_loads:
+        return "its class does not both save and load a checkpoint: keep the count of steps in it by hand"
+    attribute = next(name for name in (*_NAMES, "steps_done_by_trainer") if not _uses(owner, name))
+
+    def of(function: object) -> str:
+        assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        return f"{module.index.inner[function].self_name}.{attribute}"
+
+    if not _counted(module, stmt, writer, of(module.function(stmt))):
+        return "there is no place for the count"
+    begun = after(module, init.body[-1], [f"{of(init)} = 0"])
+    if not writer.put(begun, "the count begins"):
+        return "there is no place in __init__ for the count"
+    if not keep(writer, module, own_saves, own_loads, attribute, of):
+        return "there is no place after the load for the count"
+    return Fixed(edits=tuple(writer.edits), applicability="review")
+
+
+def _uses(owner: ast.ClassDef, name: str) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(owner))
+
+
+def keep(writer: Writer, module: Module, saves: Sequence[Saved], loads: Sequence[Loaded], key: str, of: object) -> bool:
+    """Put a counter into what is saved, and take it back from what is loaded. False where there is no place."""
+    assert callable(of)
+    for save in saves:
+        writer.put(
+            last_entry(module, save.mapping, f"{quoted(module, key)}: {of(save.function)}"),
+            "the count is kept in the checkpoint",
+        )
+    for load in loads:
+        counter = of(load.function)
+        line = f"{counter} = {load.name}.get({quoted(module, key)}, {counter})"
+        if load.stmt is not None:
+            place = after(module, load.stmt, [line])
+        else:
+            assert isinstance(load.function, ast.FunctionDef)
+            place = at_top_of(module, load.function, [line])
+        if not writer.put(place, "a resumed run goes on counting"):
+            return False
+    return True
+
+
+def make(context: AuditContext, findings: Sequence[Finding]) -> Iterable[tuple[Finding, Fixed | str]]:
+    return list(_make(context, findings))
+
+
+FIX = Fix(code="PI103", make=make)
