@@ -33,12 +33,23 @@ def plan(ctx: Context) -> None:
     targets = covered(ctx)
     if not targets:
         return
+    named = _named_by_a_driver(ctx)
     for path, script in scripts(ctx, *NEEDLES):
         folder = path.rpartition("/")[0]
         _sites(ctx, path, script)
-        locate = partial(runtime_env_insertions, ours=partial(runs_ours, ctx, folder))
+        ours = partial(runs_ours, ctx, folder)
+        locate = partial(runtime_env_insertions, ours=(lambda command: False) if named else ours)
         record(ctx, RULE.name, path, settled(script, locate(script.text, script), locate))
         _files(ctx, path, script)
+
+
+def _named_by_a_driver(ctx: Context) -> bool:
+    """Whether a `ray.init` of this repository names the token: a variable in both ends the job before it begins."""
+    return any(
+        TOKEN.encode() in data and b"env_vars" in data
+        for path in ctx.repo.having(b"ray.init")
+        if path.endswith(".py") and b"ray.init" in (data := ctx.repo.read(path)) and b"submit_job" not in data
+    )
 
 
 def _files(ctx: Context, path: str, script: Script) -> None:
