@@ -83,7 +83,11 @@ class Spread:
     def _hand_over(self, travels: Travels) -> Iterator[Module]:
         """Files with a function or class that a call in this one hands a run to."""
         module = travels.module
+        own = {node.name for _, node in module.index.definitions if not isinstance(node, ast.Lambda)}
+        own -= {binding.name for binding in _imports(module)}
         for call in module.calls():
+            if terminal(call.func) in own:
+                continue  # what this file hands over within itself is told by name
             values = (*call.args, *(keyword.value for keyword in call.keywords))
             handed = {value for value in values if travels.carries(value) and self._holds(module, value, self._all)}
             if not handed:
