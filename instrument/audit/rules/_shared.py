@@ -77,9 +77,10 @@ def local_values(module: Module, name: ast.Name) -> list[ast.expr]:
     found = module.lookup(module.scope_of(name, inner=False), name.id)
     if found is None or (found[0].kind == "module" and module.function(name) is not None):
         return []
-    if any(binding.kind != "value" or binding.steps for binding in found[1]):
+    bound = [binding for binding in found[1] if binding.kind != "annotation"]
+    if any(binding.kind != "value" or binding.steps for binding in bound):
         return []
-    return [binding.node for binding in found[1] if isinstance(binding.node, ast.expr)]
+    return [binding.node for binding in bound if isinstance(binding.node, ast.expr)]
 
 
 def is_media(context: AuditContext, entry: Entry) -> bool:

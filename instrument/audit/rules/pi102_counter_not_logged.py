@@ -165,7 +165,11 @@ def _beside(sink: Sink, twins: dict[tuple[str, int, str], list[Sink]]) -> str | 
 
 def _every_nth(context: AuditContext, sink: Sink, entries: list[Entry], axes: list[Declared]) -> str | None:
     """Logged each so many steps, with the step nowhere: the automatic step counts rows."""
-    if sink.step is not None or axes or (any(e.unknown for e in entries) and _steps_are_keys(context)):
+    if (
+        sink.step is not None
+        or axes
+        or (any(WILD in e.key.rpartition("/")[2] for e in entries) and _steps_are_keys(context))
+    ):
         return None
     for holder in around(sink.module, sink.call):
         if not isinstance(holder, ast.If):

@@ -29,6 +29,8 @@ _SECTIONED = re.compile(r"[A-Za-z][\w\-.@{}\0]*(?:/[\w\-.@{}\0]+)+")
 _METRIC_CODE = re.compile(rb"metric|stat(?:s|istics)|log_|_log|report|summar", re.IGNORECASE)
 _INLINE = re.compile(rb"else\s+0(?:\.0*)?\b|\]\s*=\s*(?:0(?:\.0*)?\s*$|\[0(?:\.0*)?\]\s*\*)", re.MULTILINE)
 _NOT_METRIC = re.compile(r"url|path|http|/v\d|text/|application/", re.IGNORECASE)
+#: Time that has always passed: such a test only keeps a division from failing.
+_CLOCK = re.compile(r"time|elapsed|duration|seconds|wall", re.IGNORECASE)
 _MEASURES = re.compile(r"metric|meter|accumulator", re.IGNORECASE)
 
 
@@ -310,7 +312,12 @@ def _zero_default(value: ast.expr) -> tuple[ast.expr, ast.expr, bool] | None:
         kept, test = value.orelse, value.test
     else:
         return None
-    if isinstance(kept, ast.Constant) or not _asks_if_empty(test) or not names_in(test) & names_in(kept):
+    if (
+        isinstance(kept, ast.Constant)
+        or _CLOCK.search(" ".join(names_in(test)))
+        or not _asks_if_empty(test)
+        or not names_in(test) & names_in(kept)
+    ):
         return None
     return kept, test, is_zero(value.body)
 
@@ -323,7 +330,7 @@ def _asks_if_empty(test: ast.expr) -> bool:
         return all(_asks_if_empty(part) for part in test.values)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         right = test.comparators[0]
-        against = isinstance(right, ast.Constant) and (right.value is None or right.value in (0, 1, 0.0))
+        against = isinstance(right, ast.Constant) and (right.value is None or right.value in (0, 0.0))
         return against and not isinstance(test.ops[0], (ast.In, ast.NotIn))
     if isinstance(test, ast.Call):
         return called(test) in ("len", "any", "numel", "sum", "bool", "size")

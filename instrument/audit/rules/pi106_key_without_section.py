@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from instrument.audit.axes import declared, is_counter
 from instrument.audit.keys import WILD, shown
 from instrument.audit.rule import AuditRule, Finding
-from instrument.audit.rules._shared import is_media, loops, names_in
+from instrument.audit.rules._shared import called, is_media, local_values, loops, names_in
 from instrument.audit.sinks import NEEDLES, Sink
 
 if TYPE_CHECKING:
@@ -36,9 +36,15 @@ _MANY = 4
 def check(context: AuditContext) -> Iterator[Finding]:
     told: set[int] = set()
     axes = {axis for one in declared(context) for axis in (*one.axes, *(n for n in one.names if one.axis is None))}
+    homes = {
+        sink.module.path.rpartition("/")[0]
+        for sink in context.sinks
+        if sink.kind == "row" and "examples" not in sink.module.path.split("/")
+        if any("/" in e.key and WILD not in e.key for e in context.entries(sink))
+    }
     for sink in context.sinks:
         if sink.kind == "row" and sink.tracker in _GROUPED and not _prefixed(context, sink):
-            yield from _flat(context, sink, axes, told)
+            yield from _flat(context, sink, axes, homes, told)
     for sink in context.sinks:
         for entry in context.entries(sink):
             if id(entry.node) not in told and context.repo.editable(entry.module.path):
@@ -52,7 +58,7 @@ def check(context: AuditContext) -> Iterator[Finding]:
                     )  # fmt: skip
 
 
-def _flat(context: AuditContext, sink: Sink, axes: set[str], told: set[int]) -> Iterator[Finding]:
+def _flat(context: AuditContext, sink: Sink, axes: set[str], homes: set[str], told: set[int]) -> Iterator[Finding]:
     """Keys without a section, told once for each place where a row is written."""
     entries = [e for e in context.entries(sink) if not e.unknown]
     flat = [e for e in entries if WILD not in e.key and "/" not in e.key and e.key and not e.key.startswith("_")]
@@ -63,11 +69,11 @@ def _flat(context: AuditContext, sink: Sink, axes: set[str], told: set[int]) -> 
     grouped = any("/" in e.key and not e.key.startswith(WILD) for e in entries)
     places: dict[tuple[str, int], list[Entry]] = {}
     for entry in flat:
-        if context.repo.editable(entry.module.path) and not is_media(context, entry):
+        if context.repo.editable(entry.module.path) and not is_media(context, entry) and not _several(entry):
             where = (entry.module.path, id(_written_in(entry.module, entry.node)))
             places.setdefault(where, []).append(entry)
     names = {e.key for place in places.values() for e in place}
-    if not names or (len(names) < _MANY and not grouped):
+    if not names or (not grouped and (len(names) < _MANY or sink.module.path.rpartition("/")[0] not in homes)):
         return
     for place in places.values():
         first = min(place, key=lambda e: e.module.start(e.node))
@@ -94,6 +100,16 @@ def _written_in(module: Module, node: ast.AST) -> ast.AST:
     if isinstance(parent, ast.Dict):
         return parent
     return module.function(node) or module.tree
+
+
+def _several(entry: Entry) -> bool:
+    """Whether a value is a collection, which is no point of a curve."""
+    value = entry.value
+    values = [value, *(local_values(entry.module, value) if isinstance(value, ast.Name) else ())]
+    return any(
+        isinstance(v, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)) or called(v or entry.node) == "defaultdict"
+        for v in values
+    )
 
 
 def _prefixed(context: AuditContext, sink: Sink) -> bool:
