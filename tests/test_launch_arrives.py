@@ -6,6 +6,7 @@ say; `python` writes down the token that it sees. Before the edit no token arriv
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -45,6 +46,20 @@ TOOLS = {
     "sudo": '#!/bin/bash\n[[ $1 == -u ]] && shift 2\nexec /usr/bin/env -i PATH="$PATH" "$@"\n',
     **dict.fromkeys(("docker", "srun", "mpirun", "mpiexec"), _OPTIONS),
 }
+#: `ray job submit`: the job has the variables of its runtime environment.
+RAY = """#!/bin/bash
+set -e
+given=()
+while [[ $1 != -- ]]; do
+  case $1 in
+    --runtime-env-json=*) given=($(python3 -c 'import json, sys
+for name, value in json.loads(sys.argv[1])["env_vars"].items(): print(f"{name}={value}")' "${1#*=}"));;
+  esac
+  shift
+done
+shift
+exec /usr/bin/env -i PATH="$PATH" "${given[@]}" "$@"
+"""
 LINES = [
     'env -i PATH="$PATH" WANDB_API_KEY="$WANDB_API_KEY" python train.py',
     'env - \\\n  PATH="$PATH" \\\n  WANDB_API_KEY="$WANDB_API_KEY" \\\n  python train.py',
@@ -105,3 +120,22 @@ def test_the_token_arrives(line: str, tools: Path, tmp_path: Path) -> None:
     assert _run(after, tools, PROBE_TOKEN="t1") == ["t1|train.py"]
     # Without a token, also under `set -u`, the same program is started, with none or an empty one.
     assert _run(after, tools) in (["none|train.py"], ["|train.py"])
+
+
+MAKE = Path(__file__).with_name("launch") / "shell_env" / "make_variables"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize("target", ["flags", "defined", "continued", "cleared", "remote", "slurm", "branch", "submit"])
+def test_the_token_arrives_through_make(target: str, tools: Path) -> None:
+    """Each target of a Makefile, run by make itself, from the folder before and the folder after."""
+    (tools / "ray").write_text(RAY)
+    (tools / "ray").chmod(0o755)
+    times = 2 if target == "submit" else 1
+    for folder, seen in (("before", "none"), ("after", "t1")):
+        environment = {"PATH": f"{tools}:/usr/bin:/bin", "WANDB_API_KEY": "k1", "HOME": str(tools), "PROBE_TOKEN": "t1"}
+        (tools / "calls").write_text("")
+        command = ["make", "-s", "-f", str(MAKE / folder / "Makefile"), target]
+        done = subprocess.run(command, cwd=tools, env=environment, capture_output=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr.decode()
+        assert (tools / "calls").read_text().splitlines() == [f"{seen}|train.py"] * times

@@ -35,6 +35,25 @@ def recipes(text: str) -> str:
     return "".join(out)
 
 
+_DEFINE = re.compile(r"[ ]*(?:override |export )*define\b")
+_VARIABLE = re.compile(r"[ ]*(?:override |export )*[\w.-]+\s*[:?+!]{0,3}=")
+
+
+def variables(text: str) -> list[tuple[int, int]]:
+    """Where the variables of a Makefile are defined, their continued lines and all up to `endef` included."""
+    spans: list[tuple[int, int]] = []
+    inside, begun = "", 0
+    for match in _LINE.finditer(text):
+        body = match[0].rstrip("\r\n")
+        if not inside:
+            inside = "define" if _DEFINE.match(body) else "line" if _VARIABLE.match(body) else ""
+            begun = match.start()
+        if (inside == "define" and body.strip() == "endef") or (inside == "line" and not body.endswith("\\")):
+            spans.append((begun, match.start() + len(body)))
+            inside = ""
+    return spans
+
+
 def _without_make(line: str) -> str:
     line = line.replace("$$", "_$")
     line = re.sub(r"(?<!_)\$[({]([\w.-]*)[)}]", lambda m: "__" + m[1] + "_", line)

@@ -72,7 +72,7 @@ def trains(heredoc: Heredoc) -> re.Match[str] | None:
 
 
 def _is_python(heredoc: Heredoc) -> bool:
-    if "python" in heredoc.command:
+    if "python" in heredoc.command or re.search(r"\bpython[\d.]*\b[^\n]*<<", heredoc.body):
         return True
     body = heredoc.body if heredoc.quoted else re.sub(r"\$\{?\w+\}?", "_", heredoc.body)
     try:

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING
 
 from instrument.launch._common import ORDER, covered, readable, record, scripts, settled
 from instrument.launch._json import Place, add_pair, package_item, read_json, still_json
+from instrument.launch._make import is_makefile, recipes
 from instrument.launch._names import TOKEN, best_variable
 from instrument.launch._ray_job import entry, is_submission, module_entry, runtime_env_files, runtime_env_insertions
 from instrument.launch._shell import Command, Script
-from instrument.launch._text import Insertion, Located, inserted
+from instrument.launch._text import Insertion, Located, inserted, stable
 from instrument.launch._yaml_env import env_insertions
 from instrument.plan.model import Site
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from instrument.plan.context import Context
 
 NEEDLES = (b"runtime-env", b"ray job submit", b"runtime_env")
@@ -34,6 +37,12 @@ def plan(ctx: Context) -> None:
     if not targets:
         return
     named = _named_by_a_driver(ctx)
+    for path in ctx.repo.having(b"ray job submit"):
+        source = readable(ctx, path) if is_makefile(path) else None
+        if source is not None:
+            ours = (lambda command: False) if named else partial(runs_ours, ctx, path.rpartition("/")[0])
+            in_recipes = partial(_in_recipes, ours=ours)
+            record(ctx, RULE.name, path, stable(source.text, in_recipes(source.text), in_recipes))
     for path, script in scripts(ctx, *NEEDLES):
         folder = path.rpartition("/")[0]
         _sites(ctx, path, script)
@@ -41,6 +50,13 @@ def plan(ctx: Context) -> None:
         locate = partial(runtime_env_insertions, ours=(lambda command: False) if named else ours)
         record(ctx, RULE.name, path, settled(script, locate(script.text, script), locate))
         _files(ctx, path, script)
+
+
+def _in_recipes(text: str, *, ours: Callable[[Command], bool]) -> Located:
+    """In the recipes of a Makefile, where a dollar for the shell is written twice."""
+    located = runtime_env_insertions(recipes(text), ours=ours)
+    located.insertions = [item._replace(text=item.text.replace("$", "$$")) for item in located.insertions]
+    return located
 
 
 def _named_by_a_driver(ctx: Context) -> bool:
