@@ -180,6 +180,18 @@ def test_an_experiment_is_saved_before_it_runs(space: Space) -> None:
     assert space.runs == [(None, [("info/best", 1, 3.0), ("info/epoch", 1, 1.0)])]
 
 
+def test_experiments_that_a_builder_runs(space: Space) -> None:
+    class Builder:
+        def build_seeded_collection(self, count: int) -> Any:
+            return SimpleNamespace(experiments=[SimpleNamespace(logger_factory=Factory()) for _ in range(count)])
+
+    for experiment in space.record("tianshou", Builder()).build_seeded_collection(2).experiments:
+        logger = experiment.logger_factory.create_logger("logs", "name", None)
+        logger.write("info/epoch", 1, {})
+        logger.finalize()
+    assert space.runs == [("completed", [("info/epoch", 1, 1.0)])] * 2
+
+
 class Visualizer:
     def add_scalar(self, name: str, value: float, step: int = 0) -> None: ...
 
