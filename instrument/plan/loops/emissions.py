@@ -209,7 +209,9 @@ def _keys_of(module: Module, node: ast.Name) -> list[str] | None:
         for target in other.targets if isinstance(other, ast.Assign) else [other.target]:
             if isinstance(target, ast.Name) and target.id == node.id:
                 pairs = pairs_of(other.value)
-                keys = None if pairs is None else [key for key, _ in pairs]
+                # `{**train_stats, "epoch": epoch}`: not all of its keys are seen.
+                unseen = isinstance(other.value, ast.Dict) and None in other.value.keys
+                keys = None if pairs is None or unseen else [key for key, _ in pairs]
             elif (
                 keys is not None
                 and isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)

@@ -254,7 +254,10 @@ def _identifiers(node: ast.AST) -> list[str]:
 def loop_words(loop: Loop) -> list[str]:
     """The words in what a loop counts by: its targets and what it goes over, or its condition."""
     nodes: list[ast.AST] = [loop.test] if isinstance(loop, ast.While) else [loop.target]
-    if not isinstance(loop, ast.While):
+    if isinstance(loop, ast.While):
+        if isinstance(loop.test, ast.Constant):  # `while True:` counts by what it adds to in each turn
+            nodes += [stmt.target for stmt in loop.body if isinstance(stmt, ast.AugAssign)]
+    else:
         source = loop.iter
         # `range(args.epochs)`, `tqdm(range(n_steps), desc="epochs")`: the words of the target come first.
         nodes.append(source)

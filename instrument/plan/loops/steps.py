@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from instrument.plan.loops.linear import worked_out
 from instrument.plan.loops.printers import step_key, step_parameter
 from instrument.plan.loops.runs import Place, Run, Runs, repeating
 from instrument.plan.loops.units import LOOPS, Unit, inside, loops_around
@@ -53,6 +54,9 @@ def _of_run(runs: Runs, run: Run) -> dict[Place, str]:
     if by_loop and len(alone) == 1 and not alone[0].depth:
         # Probe's own count begins at the last step that was given, so that one row a turn keeps up with it.
         return by_loop
+    linear = {place: text for place in alone if (text := worked_out(run, place))}
+    if linear and 2 * len(linear) >= len(inner):
+        return linear  # what is outside of the inner loop is counted from the last step that was given
     for counter in _candidates(run):
         found = {place: text for place in inner if (text := _counted(runs, run, place, counter))}
         if found and 2 * len(found) >= len(inner):
