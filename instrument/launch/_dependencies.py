@@ -42,7 +42,7 @@ class DependencyKind:
     needles: tuple[bytes, ...] = (b"install",)
     #: A file of this kind without any of these installs nothing.
     marks: tuple[bytes, ...] = ()
-    #: Lock files beside it, and the command that refreshes each.
+    #: Lock files beside it, and the command that refreshes each; `{file}` is its own name.
     locks: tuple[tuple[str, str], ...] = ()
 
 
@@ -52,6 +52,7 @@ def dependency_rule(kind: DependencyKind, title: str) -> Rule:
     def plan(ctx: Context) -> None:
         for (path, name), located in sorted(selected(ctx).items(), key=lambda entry: entry[0]):
             if name == kind.name:
+                _note_compiled(ctx, path, located)
                 record(ctx, kind.name, path, located)
                 if located.insertions:
                     _note_locks(ctx, kind, path)
@@ -59,17 +60,44 @@ def dependency_rule(kind: DependencyKind, title: str) -> Rule:
     return Rule(name=kind.name, title=title, needles=kind.needles, plan=plan, order=ORDER)
 
 
+def _note_compiled(ctx: Context, path: str, located: Located) -> None:
+    """Say how a compiled requirements file is made again, where the file that it is made from gets the package."""
+    source = path.removesuffix(".txt") + ".in"
+    made_from = any(at == source and other.insertions for (at, _), other in selected(ctx).items())
+    for left in [left for left in located.left if left.code == "locked-file" and made_from]:
+        located.left.remove(left)
+        command = left.next.partition(" and run `")[2].rstrip("`")
+        ctx.note(
+            "info",
+            "lock-file",
+            f"{path.rpartition('/')[2]} is left as it is and does not have {PACKAGE} yet",
+            path=path,
+            next=command or f"make it again from {source.rpartition('/')[2]}",
+        )
+
+
 def _note_locks(ctx: Context, kind: DependencyKind, path: str) -> None:
-    folder = path[: -len(path.rsplit("/", 1)[-1])]
-    for name, command in kind.locks:
-        if ctx.repo.exists(folder + name):
+    """Say of each lock file beside a changed file, or above it in a workspace, how it is refreshed."""
+    folder, _, base = path.rpartition("/")
+    while True:
+        above = f"{folder}/" if folder else ""
+        found = False
+        for name, command in kind.locks:
+            lock = above + name.format(file=base)
+            if not ctx.repo.exists(lock) or any(n.path == lock and n.code == "lock-file" for n in ctx.plan.notes):
+                continue
+            found = True
+            command = command.format(file=base)
             ctx.note(
                 "info",
                 "lock-file",
-                f"{name} is left as it is and does not have {PACKAGE} yet",
-                path=folder + name,
-                next=command if not folder else f"cd {folder.rstrip('/')} && {command}",
+                f"{name.format(file=base)} is left as it is and does not have {PACKAGE} yet",
+                path=lock,
+                next=command if not folder else f"cd {folder} && {command}",
             )
+        if found or not folder or "{file}" in "".join(name for name, _ in kind.locks):
+            return
+        folder = folder.rpartition("/")[0]
 
 
 @cache

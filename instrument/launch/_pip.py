@@ -10,7 +10,14 @@ from instrument.launch._shell import Command, Script, Word, read_script
 from instrument.launch._text import Insertion, Left, Located
 
 _PIP = re.compile(r"pip(?:\d(?:\.\d+)?)?|_*PIP\d?_*", re.IGNORECASE)
-_ADDERS = {"uv": "add", "poetry": "add", "pdm": "add", "rye": "add", "pipenv": "install"}
+_ADDERS = {"uv": "add", "poetry": "add", "pdm": "add", "rye": "add", "pipenv": "install", "pipx": "inject"}
+#: Programs that install from conda's channels.
+_CONDA = {
+    "conda": ("install", "create"),
+    "mamba": ("install", "create"),
+    "micromamba": ("install", "create"),
+    "pixi": ("add",),
+}
 #: Programs whose arguments are text for people, not commands.
 _PRINTERS = frozenset((
     "echo", "printf", "log", "info", "warn", "error", "die", "fail", "grep", "sed", "awk", "read", "assert",
@@ -32,7 +39,11 @@ _REFUSING = {
     "--require-hashes": "asks for a hash of every package",
     "--no-index": "installs from local files only",
 }
-_REASONS = {**_REFUSING, "--index-url": "installs from an index that has a few packages only"}
+_REASONS = {
+    **_REFUSING,
+    "--index-url": "installs from an index that has a few packages only",
+    "conda": "installs from conda's channels, and the SDK is on PyPI",
+}
 #: Indexes of wheels, not of all packages (PyTorch's, PyG's, vLLM's): a mirror has `/simple` in its address.
 _OF_WHEELS = re.compile(r"(?<![\w-])(?:-i|--index-url|--default-index)[ =\"']+\S*?(?:/whl|wheels?\.|ngc\.nvidia)")
 _MORE = re.compile(r"--extra-index-url|--index[ =]")
@@ -59,6 +70,11 @@ def requirement_words(command: Command) -> tuple[list[Word], str | None] | None:
             verb = "install"
         elif base in _ADDERS:
             verb = _ADDERS[base]
+        elif base in _CONDA:
+            if not any(value in _CONDA[base] for value in values[i + 1 : i + 5]) or values[i + 1 : i + 2] == ("run",):
+                continue
+            words, refusing = _arguments(command.words[i + 2 :])
+            return words, refusing or (None if base == "pixi" and "--pypi" in values else "conda")
         else:
             continue
         j = i + 1
@@ -101,7 +117,7 @@ def install_insertions(text: str, names: Sequence[str] = CLASSES[0], script: Scr
         mapped = [Insertion(start(i.offset), _flat(i.text), i.what) for i in deeper.insertions]
         located.add(Located(mapped, [item._replace(offset=start(item.offset)) for item in deeper.left], deeper.present))
     if located.insertions or located.present:  # another command of this text installs it
-        located.left = [item for item in located.left if "--index-url" not in item.message]
+        located.left = [item for item in located.left if not re.search(r"`(?:--index-url|conda)`", item.message)]
     return located
 
 
@@ -134,6 +150,7 @@ def _one(text: str, command: Command, names: Sequence[str], located: Located) ->
     with_ = _uv_run(command)
     if with_ is not None:
         _beside(text, command, with_, names, located, " --with ")
+        _joined(command, names, located)
         return
     arguments = requirement_words(command)
     if arguments is None:
@@ -142,10 +159,25 @@ def _one(text: str, command: Command, names: Sequence[str], located: Located) ->
     _beside(text, command, words, names, located, " ", refusing)
 
 
+def _joined(command: Command, names: Sequence[str], located: Located) -> None:
+    """`--with=wandb`: the option again."""
+    words = [(word, word.value.partition("=")[2]) for word in command.words if word.value.startswith("--with=")]
+    listed = {distribution(part) for _, value in words for part in value.split(",")}
+    for name in names:
+        for word, value in words:
+            if name in {distribution(part) for part in value.split(",")}:
+                located.present = located.present or PACKAGE in listed
+                if PACKAGE not in listed:
+                    what = f"installs {PACKAGE} where {name} is installed"
+                    located.insertions.append(Insertion(word.end, f" --with={PACKAGE}", what))
+                return
+
+
 def _uv_run(command: Command) -> list[Word] | None:
-    """The values of `--with` in `uv run --with wandb train.py`, as words."""
-    values = command.values
-    if "uv" not in values or "run" not in values[values.index("uv") : values.index("uv") + 2]:
+    """The values of `--with` in `uv run --with wandb train.py`, `uvx --with wandb x`, as words."""
+    bases = [value.rsplit("/", 1)[-1] for value in command.values]
+    at = next((i for i, base in enumerate(bases) if base in ("uv", "uvx")), None)
+    if at is None or (bases[at] == "uv" and "run" not in bases[at + 1 : at + 3]):
         return None
     return [after for before, after in zip(command.words, command.words[1:]) if before.value == "--with"]
 

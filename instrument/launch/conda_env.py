@@ -55,5 +55,9 @@ def _listed(text: str, listed: Node, names: Sequence[str]) -> Located:
     return Located([Insertion(made[0], made[1], f"declares {PACKAGE} beside {name}")])
 
 
-KIND = DependencyKind("conda_env", _matches, locate, needles=(b"dependencies:",))
+_LOCKS = (
+    ("conda-lock.yml", "conda-lock lock -f {file}"),
+    ("conda-linux-64.lock", "conda-lock lock -k explicit -f {file}"),
+)
+KIND = DependencyKind("conda_env", _matches, locate, locks=_LOCKS, needles=(b"dependencies:",))
 RULE = dependency_rule(KIND, "conda environments")

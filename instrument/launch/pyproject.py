@@ -14,14 +14,14 @@ from instrument.repo.source import Source
 #: Arrays of requirement strings, as patterns over the dotted path.
 _ARRAYS = re.compile(
     r"project\.dependencies|project\.optional-dependencies\.[^.]+|dependency-groups\.[^.]+"
-    r"|tool\.(?:uv|pdm)\.dev-dependencies(?:\.[^.]+)?"
+    r"|tool\.(?:uv|pdm|rye)\.dev-dependencies(?:\.[^.]+)?"
     r"|tool\.hatch\.envs\.[^.]+\.(?:extra-)?dependencies"
     r"|dependencies"
 )
 #: Tables of `name = version`.
 _TABLES = re.compile(
     r"tool\.poetry\.(?:dev-)?dependencies|tool\.poetry\.group\.[^.]+\.dependencies"
-    r"|tool\.pixi\.(?:feature\.[^.]+\.)?pypi-dependencies|(?:dev-)?packages"
+    r"|(?:tool\.pixi\.)?(?:feature\.[^.]+\.)?pypi-dependencies|(?:dev-)?packages"
 )
 
 _PYTHONS = (("project", "requires-python"), ("tool", "poetry", "dependencies", "python"))
@@ -43,7 +43,7 @@ def toml_insertions(text: str, names: Sequence[str], prefix: str = "") -> Locate
     listed = _listed(found)
     name = next((name for name in names if any(name in row for row in listed)), None)
     if name is None:
-        return Located()
+        return _other_forms(text, names)
     if any(PACKAGE in row for row in listed):
         return Located(present=True)
     located = Located()
@@ -65,6 +65,23 @@ def toml_insertions(text: str, names: Sequence[str], prefix: str = "") -> Locate
         at = located.insertions[0].offset
         return Located(left=[_by_hand(at, name)])
     return located
+
+
+def _other_forms(text: str, names: Sequence[str]) -> Located:
+    """Dependencies that are declared where no line is: in an inline table, or as packages of conda (Pixi)."""
+    document = data(text) if any(name in text for name in names) else None
+    project = (document or {}).get("project")
+    if isinstance(project, dict):
+        rows = [project.get("dependencies"), *_values(project.get("optional-dependencies"))]
+        listed = {distribution(item) for row in rows if isinstance(row, list) for item in row if isinstance(item, str)}
+        name = next((name for name in names if name in listed), None)
+        if name is not None:
+            return Located(present=True) if PACKAGE in listed else Located(left=[_by_hand(text.find(name), name)])
+    return Located()
+
+
+def _values(table: object) -> list[object]:
+    return list(table.values()) if isinstance(table, dict) else []
 
 
 def _listed(found: list[Entry]) -> list[dict[str, tuple[Entry, int]]]:
@@ -121,6 +138,12 @@ def _proved(text: str, insertions: list[Insertion]) -> bool:
     return before is not None and after is not None and before != after and grown(before, after, PACKAGE)
 
 
-_LOCKS = (("uv.lock", "uv lock"), ("poetry.lock", "poetry lock"), ("pdm.lock", "pdm lock"), ("pixi.lock", "pixi lock"))
+_LOCKS = (
+    ("uv.lock", "uv lock"),
+    ("poetry.lock", "poetry lock"),
+    ("pdm.lock", "pdm lock"),
+    ("pixi.lock", "pixi lock"),
+    ("requirements.lock", "rye lock"),
+)
 KIND = DependencyKind("pyproject", _matches, locate, locks=_LOCKS, needles=(b"dependencies",))
 RULE = dependency_rule(KIND, "pyproject.toml")

@@ -18,8 +18,8 @@ _COMMAND = re.compile(r"^#\s{2,}((?:pip-compile|uv pip compile|uv export).*)$", 
 
 def _matches(path: str) -> bool:
     base = path.rsplit("/", 1)[-1]
-    if not base.endswith((".txt", ".in")):
-        return False
+    if not base.endswith((".txt", ".in")) or re.search(r"constraint|override", base):
+        return False  # those say which versions may be, not what is installed
     folder = path.rsplit("/", 2)[-2] if "/" in path else ""
     return bool(re.search(r"require|(?:^|[-_.])(?:deps|pip)(?:[-_.]|$)", base)) or folder in ("requirements", "reqs")
 
@@ -38,28 +38,33 @@ def requirement_insertions(text: str, names: Sequence[str]) -> Located:
     if PACKAGE in lines:
         return Located(present=True)
     start, end = line_around(text, where)
-    if _COMPILED.search(text) or "--hash=" in text:
+    if _COMPILED.search(text) or "--hash=" in text or "--require-hashes" in text:
         command = _COMMAND.search(text)
         again = f"run `{command[1].strip()}`" if command else "lock again"
         again = f"add {PACKAGE} to its input and {again}"
-        return Located(left=[Left(where, "locked-file", "a locked requirements file is left as it is", again)])
+        what = "a locked requirements file is left as it is"
+        if "--hash=" in text or "--require-hashes" in text:
+            what += ": every package in it has a hash (`--require-hashes`)"
+        return Located(left=[Left(where, "locked-file", what, again)])
     if of_wheels(text):
         why = "this file installs from an index that has a few packages only"
         return Located(left=[Left(where, "install-by-hand", why, f"pip install {PACKAGE}, from the usual index")])
     line = text[start:end]
+    while text[start:end].rstrip().endswith("\\") and end < len(text):
+        end = line_around(text, end + (2 if text[end : end + 2] == "\r\n" else 1))[1]
     lead = line[: len(line) - len(line.lstrip())]
     added = f"{newline_at(text, start)}{lead}{bounded(line)}"
     return Located([Insertion(end, added, f"declares {PACKAGE} beside the tracker")])
 
 
 def requirement_lines(text: str) -> dict[str, int]:
-    """By distribution: the offset of the line that requires it. No options, no continued lines."""
+    """By distribution: the offset of the line that requires it, the first of those that go on. No options."""
     found: dict[str, int] = {}
     offset, continued = 0, False
     for line in text.splitlines(keepends=True):
         body = line.strip()
         ends = body.endswith("\\")
-        if not continued and not ends and body and not body.startswith(("#", "-", "http:", "https:", "git+", ".", "/")):
+        if not continued and body and not body.startswith(("#", "-", "http:", "https:", "git+", ".", "/")):
             name = distribution(body)
             if name:
                 found.setdefault(name, offset)

@@ -48,5 +48,6 @@ def _without_marks(text: str, start: int, end: int) -> tuple[str, list[int]]:
     return "".join(chars), [*offsets, end]
 
 
-KIND = DependencyKind("script_header", _matches, locate, alone=True, needles=(b"# /// script",))
+_LOCKS = (("{file}.lock", "uv lock --script {file}"),)
+KIND = DependencyKind("script_header", _matches, locate, alone=True, locks=_LOCKS, needles=(b"# /// script",))
 RULE = dependency_rule(KIND, "Script headers (PEP 723)")

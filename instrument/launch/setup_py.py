@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from instrument.errors import SourceError
@@ -31,7 +32,7 @@ def locate(source: Source, names: Sequence[str]) -> Located:
     known = {name for _, row in lists for name, _ in row}
     name = next((name for name in names if name in known), None)
     if name is None:
-        return Located()
+        return _in_text(source, names)
     if PACKAGE in known:
         return Located(present=True)
     python = _python(source.tree)
@@ -41,6 +42,26 @@ def locate(source: Source, names: Sequence[str]) -> Located:
         if node is not None:
             located.add(beside_string(source, container, node, bounded(str(node.value), python=python), name))
     return located
+
+
+def _in_text(source: PythonSource, names: Sequence[str]) -> Located:
+    """Requirements in one string that is split: a person adds to it."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" in node.value:
+            known = {
+                distribution(line)
+                for line in node.value.splitlines()
+                if re.match(r"\s*[\w.-]+\s*(?:[\[<>=~!;@#]|$)", line)
+            }
+            name = next((name for name in names if name in known), None)
+            if name is not None:
+                if PACKAGE in known:
+                    return Located(present=True)
+                at = source.start(node)
+                return Located(
+                    left=[Left(at, "dependency-by-hand", f"{name} is listed here", f"add {bounded()} beside it")]
+                )
+    return Located()
 
 
 def _lists(tree: ast.Module) -> Iterator[tuple[ast.AST, list[tuple[str, ast.Constant]]]]:

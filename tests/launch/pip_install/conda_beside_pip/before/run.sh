@@ -1,0 +1,3 @@
+#!/bin/bash
+conda install -y wandb
+pip install wandb
