@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 NAME = "axolotl"
 PLUGIN = "probe_tracking.ProbePlugin"
-#: Keys of axolotl's own; with `base_model` and `datasets`, three of them make a file one of its configurations.
+_DATA = frozenset({"datasets", "pretraining_dataset"})
+#: Keys of axolotl's own; three of them with a base model and data make a file one of its configurations.
 _KEYS = frozenset(
     """micro_batch_size sequence_len sample_packing val_set_size num_epochs gradient_accumulation_steps adapter lora_r
     flash_attention load_in_8bit load_in_4bit output_dir dataset_prepared_path pad_to_sequence_len rl chat_template
@@ -30,11 +31,11 @@ _KEYS = frozenset(
 
 def plan(context: Context) -> None:
     """Name the plugin in every configuration."""
-    if not context.repo.having(b"axolotl") or own_package(context, NAME):
+    if own_package(context, NAME):
         return
-    for source, root in mappings(context, b"base_model:", b"datasets:"):
+    for source, root in mappings(context, b"base_model:", b"micro_batch_size:"):
         keys = set(root.keys)
-        if {"base_model", "datasets"} <= keys and len(keys & _KEYS) >= 3 and "micro_batch_size" in keys:
+        if {"base_model", "micro_batch_size"} <= keys and keys & _DATA and len(keys & _KEYS) >= 3:
             _name(context, source, root)
 
 
@@ -64,4 +65,4 @@ def _name(context: Context, source: Source, root: Node) -> None:
     )  # fmt: skip
 
 
-RULE = Rule(name=NAME, title="axolotl", needles=(b"axolotl",), plan=plan, order=160)
+RULE = Rule(name=NAME, title="axolotl", needles=(b"axolotl", b"micro_batch_size:"), plan=plan, order=160)
