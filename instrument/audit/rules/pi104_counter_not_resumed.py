@@ -49,8 +49,9 @@ def _shared_by_roles(context: AuditContext) -> Iterator[Finding]:
         )
         if not roles:
             continue
+        told = context.keys.texts(sink.module, sink.step_key) if sink.step_key is not None else None
         for entry in own:
-            if isinstance(entry.node, ast.Constant) and is_counter(entry.key):
+            if isinstance(entry.node, ast.Constant) and is_counter(entry.key) and (told is None or entry.key in told):
                 yield context.finding(
                     "PI104", entry.module, entry.node,
                     f"the keys of this row name a role («{roles[0]}»), their counter «{entry.key}» does not: "

@@ -17,9 +17,11 @@ _TRACKERS = "wandb swanlab mlflow trackio tensorboard tensorboardX comet_ml nept
 _FRAMEWORKS = "transformers trl accelerate lightning pytorch_lightning megatron verl deepspeed keras ray stable_baselines3".split()
 #: Parts of a framework that log: by the name of what is replaced.
 _LOGS = re.compile(
-    r"wandb|swanlab|mlflow|tensorboard|callback|tracker|tracking|writer|logger|log_metrics|^log$", re.IGNORECASE
+    r"wandb|swanlab|mlflow|tensorboard|callback|tracker|tracking|summary_?writer|log_metrics|^log$", re.IGNORECASE
 )
-_REPORTS = re.compile(r"\b(?:wandb|swanlab|mlflow|trackio)\s*\.|\bTracking\(|SummaryWriter\(|\blogger\.log\(")
+_REPORTS = re.compile(
+    r"\b(?:wandb|swanlab|mlflow|trackio)\s*\.|\bTracking\(|SummaryWriter\(|\blogger\.log\((?:data=|\{|metrics)"
+)
 #: Parts of a tracker through which metrics go.
 _OWN = re.compile(
     r"^(?:log|init|finish|run|Run|Logger|define_metric|start_run|end_run|add_scalar|SummaryWriter|log_\w+)$|[Cc]allback"
@@ -97,11 +99,11 @@ def _replaced(
         if not _OWN.search(attribute):
             return
         message = f"«{what}» of the tracker is replaced at run time"
-    elif foreign and roots & set(_FRAMEWORKS):
+    elif foreign and roots & set(_FRAMEWORKS) and _imported(module, owner):
         if not _LOGS.search(attribute) and not _REPORTS.search(body):
             return
         message = f"«{what}» of the framework is replaced at run time by what logs in its place"
-    elif not foreign and _imported(module, owner) and _REPORTS.search(body) and _is_class(context, module, owner):
+    elif not foreign and _REPORTS.search(body) and _is_class(context, module, owner):
         message = f"«{what}» is replaced at run time by a copy that builds its own tracker"
     else:
         return
