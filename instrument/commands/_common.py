@@ -79,6 +79,9 @@ def _planning(
     exec: Annotated[
         bool, typer.Option("--exec", help="Wrap commands of trainers that have no code here in `probe exec`.")
     ] = False,
+    preflight: Annotated[
+        bool, typer.Option("--preflight", help="Also a check of each recording process (PROBE_TRACKING_PREFLIGHT=1).")
+    ] = False,
 ) -> None: ...
 
 
@@ -104,6 +107,7 @@ class Ask:
     sample_metrics: list[str] | None = None
     push: bool = False
     exec: bool = False
+    preflight: bool = False
     #: Paths that edits are limited to, besides `only`; None for all.
     within: frozenset[str] | None = None
 
@@ -151,6 +155,7 @@ class Ask:
             sample_metrics=_measurements(settings.sample_metrics or ()),
             push=self.push,
             exec=self.exec,
+            preflight=self.preflight,
             select=_known(settings.select),
             ignore=_known(settings.ignore),
         )

@@ -38,6 +38,8 @@ class Options:
     push: bool = False
     #: Put the commands of trainers that have no code in the repository in `probe exec`.
     exec: bool = False
+    #: Give the module that is written a check of each emitting process, which an environment variable turns on.
+    preflight: bool = False
     extra: dict[str, str] = field(default_factory=dict)
 
 

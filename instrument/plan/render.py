@@ -7,6 +7,7 @@ A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's 
 `samples` (each sample of a rollout of Miles). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
 `xgboost`, `lightgbm`, `catboost`, `fastai`, `composer` and `ultralytics` share, and `recorded` (a method of theirs, tapped) what
 `tianshou`, `skrl`, `rsl_rl`, `mmengine`, `torchtune` and `torchtitan` do. A configuration names `axolotl`'s plugin.
+`preflight` (asked for with `--preflight`) ends a process that would record nothing, where an environment variable says so.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "torchtitan": ("core", "fits", "recorded"),
     "timm": ("core", "fits"),
     "axolotl": ("huggingface",),
+    "preflight": (),
 }
 #: The class that a framework part offers to import; it is made when it is first imported.
 NAMES = {
@@ -135,6 +137,7 @@ def parts_of(text: str) -> set[str]:
         "secrets": "def _public",
         "adapter": "class _Tee",
         "fits": "class _Fit",
+        "preflight": "def _preflight",
         "lightgbm": "class ProbeLightGBMCallback",
         "catboost": "class ProbeCatBoostCallback",
         "recorded": "class _Tap",

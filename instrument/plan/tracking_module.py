@@ -206,6 +206,8 @@ class TrackingModule:
 
     def _write(self, path: str, parts: set[str]) -> None:
         before = None
+        if self._context.options.preflight:
+            parts = parts | {"preflight"}
         if self._context.repo.exists(path):
             before = self._context.repo.read(path).decode("utf-8", "replace")
             parts = parts | render.parts_of(before)
