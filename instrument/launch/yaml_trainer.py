@@ -1,4 +1,4 @@
-"""Trainers that are installed programs driven by a YAML file: LLaMA-Factory, Axolotl, torchtune, TRL's and Swift's CLI.
+"""Trainers that are installed programs: LLaMA-Factory, Axolotl, torchtune, TRL's and Swift's CLI, Ultralytics' `yolo`.
 
 There is no code in the repository to edit, so the plan says how their curves get to Probe: from W&B, after the run.
 `report_to: probe` is never written: it raises unless the SDK's integration was imported in that process
@@ -31,6 +31,7 @@ _PROGRAMS: dict[str, frozenset[str]] = {
     "oumi": frozenset(("train",)),
     "litgpt": frozenset(("finetune", "finetune_lora", "finetune_full", "pretrain")),
     "mlx_lm.lora": frozenset(),
+    "yolo": frozenset(("train", "mode=train")),
 }
 _MODULES = {
     "axolotl.cli.train": "axolotl",
@@ -39,8 +40,8 @@ _MODULES = {
     "mlx_lm.lora": "mlx_lm.lora",
 }
 NEEDLES = (
-    *(name.encode() for name in (*_PROGRAMS, *_MODULES) if name not in ("tune", "trl", "swift", "lmf")),
-    *(b"tune run ", b"trl ", b"swift ", b"lmf "),
+    *(name.encode() for name in (*_PROGRAMS, *_MODULES) if name not in ("tune", "trl", "swift", "lmf", "yolo")),
+    *(b"tune run ", b"trl ", b"swift ", b"lmf ", b"yolo "),
 )
 _WANDB = re.compile(r"(?m)^[^#\n]*(?:wandb|WandBLogger)|(?m:^\s*report_to\s*:\s*(?:all|\[?\s*wandb))")
 #: LLaMA-Factory hands callbacks on to its Trainers, from code alone.
@@ -49,6 +50,14 @@ _LAUNCHER = (
     "`from llamafactory.train.tuner import run_exp`, `from probe_tracking import ProbeCallback`, "
     "`run_exp(callbacks=[ProbeCallback()])`, beside what `instrument module --part huggingface` writes"
 )
+
+#: What else a person can do about a program: train from code, which instrument has a shape for.
+_FROM_CODE = {
+    "llamafactory-cli": _LAUNCHER,
+    "lmf": _LAUNCHER,
+    "yolo": "or train from Python (`YOLO(...).train(...)`), which `instrument apply` covers; "
+    "W&B and TensorBoard are switched on by `yolo settings wandb=True`, `tensorboard=True`",
+}
 
 
 def plan(ctx: Context) -> None:
@@ -73,7 +82,9 @@ def trainer(command: Command) -> str | None:
         base = value.rsplit("/", 1)[-1]
         if base in _PROGRAMS and (i == 0 or values[i - 1] != "-m"):
             verbs = _PROGRAMS[base]
-            if not verbs or (i + 1 < len(values) and values[i + 1] in verbs):
+            # Ultralytics takes its mode anywhere: `yolo detect train`, `yolo task=detect mode=train`.
+            following = values[i + 1 :] if base == "yolo" else values[i + 1 : i + 2]
+            if not verbs or verbs.intersection(following):
                 return base
         if value in _MODULES and i and values[i - 1] == "-m":
             return _MODULES[value]
@@ -120,8 +131,8 @@ def _say(ctx: Context, path: str, line: int, program: str, config: str | None, c
             "and it is not told to report to W&B, whose run could be imported"
         )
         next_ = "let it report to wandb or tensorboard (W&B offline is enough), and after training: instrument import . --run"
-    if program in ("llamafactory-cli", "lmf"):
-        next_ += "; " + _LAUNCHER
+    if program in _FROM_CODE:
+        next_ += "; " + _FROM_CODE[program]
     ctx.plan.sites.append(
         Site(
             rule=RULE.name,
