@@ -53,9 +53,12 @@ AXES = 'import wandb\n\nwandb.init()\nwandb.define_metric("train/*", step_metric
 
 
 def test_a_key_below_a_glob_gets_its_axis_and_that_is_safe(tmp_path: Path) -> None:
-    text = AXES + 'wandb.define_metric("train/rollout_id")\nwandb.log({"train/step": 1, "train/rollout_id": 2})\n'
+    text = AXES + 'wandb.define_metric("train/lr")\nwandb.log({"train/step": 1, "train/lr": 2})\n'
     after, result = fixed(tmp_path, text, review=False)
-    assert 'wandb.define_metric("train/rollout_id", step_metric="train/step")' in after and not result.left
+    assert 'wandb.define_metric("train/lr", step_metric="train/step")' in after and not result.left
+    # A counter may be meant for more than one axis.
+    after, result = fixed(tmp_path, text.replace("train/lr", "train/rollout_id"), review=False)
+    assert "step_metric" not in after.splitlines()[4] and any("--review" in why for why in reasons(result))
 
 
 def test_an_axis_that_is_not_known_is_left(tmp_path: Path) -> None:
@@ -244,6 +247,16 @@ def test_a_section_that_is_not_known_is_asked_for_by_name(tmp_path: Path) -> Non
     )
 
 
+def test_the_settings_say_a_section(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[tool.instrument.audit.section]\n"fuel*" = "perf"\n"lr" = "optim"\n')
+    after, result = fixed(tmp_path, FLAT.replace("tokens_seen", "fuel_left"))
+    assert not result.left and "sectioned({" in after
+    sections = (folder / "metric_sections.py").read_text("utf-8")
+    assert '"fuel_left": "perf"' in sections and '"lr": "optim"' in sections
+
+
 def test_the_map_lies_beside_the_package_and_grows(tmp_path: Path) -> None:
     folder = tmp_path / "repo"
     (folder / "toy").mkdir(parents=True)
@@ -284,6 +297,8 @@ def test_shown_written_and_taken_back(tmp_path: Path, cli: Callable[..., tuple[i
     )
     code, out, _ = cli("audit", folder, "--fix", "--review", "--yes")
     assert code == 0 and "nothing to fix" in out
+    code, out, _ = cli("audit", folder, "--fix", "--review", "--diff")
+    assert code == 0 and out == ""
     assert cli("undo", folder)[0] == 0 and (folder / "train.py").read_bytes() == before
 
 
@@ -320,3 +335,67 @@ def test_a_dirty_file_is_left_alone(tmp_path: Path, cli: Callable[..., tuple[int
     assert code == 2 and "not committed" in err
     assert settled(tmp_path)[1].fixed
     assert cli("audit", tmp_path, "--fix", "--yes", "--allow-dirty")[0] == 0
+
+
+# -- what a fix of a fork of Miles puts into it
+
+
+def module_of(name: str, tmp_path: Path, **given: object) -> dict[str, object]:
+    from instrument.plan.render import environment
+
+    text = environment().get_template(f"{name}.py.jinja").render(**given)
+    names: dict[str, object] = {}
+    exec(compile(text, f"{name}.py", "exec"), names)
+    return names
+
+
+def test_the_count_of_steps_over_rollouts_resumes_and_disks(tmp_path: Path) -> None:
+    from argparse import Namespace
+
+    def process(save: str | None, load: str | None = None) -> Callable[..., int]:
+        step = module_of("train_steps", tmp_path)["train_step"]
+        args = Namespace(save=save, load=load)
+        return lambda rollout, number, size, role="actor": step(args, rollout, number, size, role)  # type: ignore[operator]
+
+    folder = str(tmp_path / "ckpt")
+    first = process(folder)
+    sizes = {0: 10, 1: 4, 2: 6}
+    made = [first(r, i, n) for r, n in sizes.items() for i in range(n)]
+    assert made == list(range(20)) and first(2, 5, 6) == 19  # asked again: the same
+    assert process(folder)(3, 0, 5) == 20  # a clean end
+    again = process(folder)  # killed in rollout 3, resumed at 1, which now makes other numbers of steps
+    assert [again(1, i, 7) for i in range(7)] == list(range(10, 17)) and again(2, 0, 3) == 17
+    assert first(0, 0, 1, "critic") == 0 and process(None)(0, 3, 9) == 3
+    other = process(str(tmp_path / "new"), folder)
+    assert other(3, 0, 2) == 18 and process(str(tmp_path / "new"))(3, 1, 2) == 19
+    assert process(str(tmp_path / "empty"))(5, 2, 10) == 52  # nothing is known of what came before
+    (tmp_path / "empty" / "train_steps-actor.json").write_text("{")
+    assert process(str(tmp_path / "empty"))(0, 0, 10) == 0
+    (tmp_path / "file").write_text("")
+    assert process(str(tmp_path / "file"))(0, 1, 10) == 1  # no folder to write to
+
+
+def test_domains_and_means_over_what_there_is(tmp_path: Path) -> None:
+    from argparse import Namespace
+
+    by_domain = module_of("metric_domains", tmp_path, keys=['"domain"', '"task"'])["by_domain"]
+    samples = [Namespace(metadata=m) for m in ({"domain": "a/b"}, {"task": "c"}, {}, None, {"domain": 3})]
+    assert {k: len(v) for k, v in by_domain(samples).items()} == {"a_b": 1, "c": 1}  # type: ignore[operator]
+    assert by_domain(samples[:1]) == {}  # type: ignore[operator]
+    many = [Namespace(metadata={"domain": str(n)}) for n in range(17)]
+    assert by_domain(many) == {}  # type: ignore[operator]
+    sparse_mean = module_of("sparse_metrics", tmp_path)["sparse_mean"]
+    assert sparse_mean([{"a": 1.0}, {"a": 3.0, "b": 5.0}]) == {"a": 2.0, "b": 5.0}  # type: ignore[operator]
+
+
+def test_what_a_test_of_the_repository_pins_is_left(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    (folder / "tests").mkdir(parents=True)
+    text = 'import wandb\n\n\ndef row(xs):\n    out = {}\n    out["a/mean"] = sum(xs) / len(xs) if xs else 0.0\n    return out\n\n\nwandb.log(row([]))\n'
+    (folder / "train.py").write_text(text)
+    (folder / "tests" / "test_row.py").write_text(
+        'from train import row\n\n\ndef test_empty():\n    assert row([]) == {"a/mean": 0.0}\n'
+    )
+    result = fix(folder)
+    assert (folder / "train.py").read_text() == text
+    assert any("tests/test_row.py:5" in why for why in reasons(result))

@@ -37,6 +37,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if name in RESUMED:
                 jobs.append(Job(folder, f"{name}.py", code=KILLED, env={"KILL_AT": RESUMED[name]}))
             jobs.append(Job(folder, f"{name}.py", env={"KILL_AT": ""}))
+    for form in ("before", "after"):
+        folder = root / "fork" / form
+        shutil.copytree(DATA / "fork", folder, ignore=shutil.ignore_patterns("__pycache__"))
+        if form == "after":
+            done = fix(folder)
+            assert not done.left and {finding.code for finding, _ in done.fixed} == {"PI103", "PI105", "PI106"}
+        jobs.append(Job(folder, "train.py", code=KILLED, env={"KILL_AT": "2.3"}))
+        jobs.append(Job(folder, "train.py", env={"KILL_AT": ""}))
     run(root, jobs)
     return root
 
@@ -104,3 +112,19 @@ def test_sections_come_from_one_map(lab: Path) -> None:
     before, after = only(lab, "flat_keys", "before"), only(lab, "flat_keys", "after")
     assert sorted(after.keys) == ["eval/val_loss", "rollout/length", "rollout/reward", "train/loss", "train/lr"]
     assert [s.value for s in after.seats("train/loss")] == [s.value for s in before.seats("loss")]
+
+
+def test_a_fork_of_miles_as_a_whole(lab: Path) -> None:
+    before, after = seen(lab, "fork", "before"), seen(lab, "fork", "after")
+    assert before["PI103"] == ["train/loss"] and before["PI106"] == ["buffer"]
+    # Two axes in one run of Probe stay, and so does what its floor drops after a resume: told, and left to a person.
+    assert "PI103" not in after and "PI106" not in after and "PI104" not in after
+    run = only(lab, "fork", "after")
+    # Rollouts of 10, 4, 6, 8 and 3 steps; killed at the fourth of the third, resumed from its beginning.
+    assert steps(run, "train/loss", 0) == list(range(18))
+    assert steps(run, "train/loss", 1) == list(range(14, 31))
+    assert "rollout/buffer" in run.keys and "buffer" not in run.keys
+    assert [s.value for s in run.seats("rollout/accept_rate")] == [0.75] * 6  # one sample of four says anything
+    assert [s.value for s in only(lab, "fork", "before").seats("rollout/accept_rate")] == [0.1875] * 6
+    assert {"rollout/math/reward", "rollout/code/reward"} <= set(run.keys)
+    assert [s.value for s in run.seats("rollout/length")] == [15.0] * 5

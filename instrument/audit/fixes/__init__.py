@@ -1,7 +1,8 @@
 """What is done about a finding: the fixes of `instrument audit --fix`, one file a rule.
 
-A module here with an object `FIX` is a fix of the findings of its code; nothing else has to be registered. A fix is edits,
-as everywhere: shown, proved, written and taken back by the same code.
+A module here with an object `FIX` is a fix of the findings of its code; one with a function `whole` is about a framework's
+repository as a whole, and finds its places itself. Nothing else has to be registered. A fix is edits, as everywhere: shown,
+proved, written and taken back by the same code.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from instrument.plan.edits import Applicability, Edit, NewFile
 
@@ -39,15 +40,29 @@ class Fix:
     make: Callable[[AuditContext, Sequence[Finding]], Iterable[tuple[Finding, Fixed | str]]]
 
 
+#: Findings of its own, each with its edits.
+Whole = Callable[["AuditContext"], Iterable[tuple["Finding", Fixed | str]]]
+
+
 @cache
 def all_fixes() -> tuple[Fix, ...]:
     """Every fix of this package, by code."""
-    found = [
-        importlib.import_module(f"{__name__}.{info.name}").FIX
+    found = [module.FIX for module in _modules() if hasattr(module, "FIX")]
+    return tuple(sorted(found, key=lambda fix: str(fix.code)))
+
+
+@cache
+def all_wholes() -> tuple[Whole, ...]:
+    """What is done for a framework's repository as a whole."""
+    return tuple(module.whole for module in _modules() if hasattr(module, "whole"))
+
+
+def _modules() -> list[Any]:
+    return [
+        importlib.import_module(f"{__name__}.{info.name}")
         for info in pkgutil.iter_modules(__path__)
         if not info.name.startswith("_")
     ]
-    return tuple(sorted(found, key=lambda fix: str(fix.code)))
 
 
 def command(

@@ -28,7 +28,10 @@ def run(ask: Ask, found: engine.Audit, *, form: str, review: bool, diff: bool, y
     settled = settle(found, review=review)
     repo, plan = ask.repo, settled.plan
     if plan.empty:
-        _tell(ask, settled, form, "clean", b"")
+        if diff and form != "json":
+            _show(ask, settled, form, b"")
+        else:
+            _tell(ask, settled, form, "clean", b"")
         return FOUND if settled.left else DONE
     prove(repo, plan, _again(found, settled, review))
     text = patch(changes(repo, plan), git_prefix(repo))

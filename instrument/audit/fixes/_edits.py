@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from instrument.plan.edits import Applicability, Edit
-from instrument.plan.place import Insertion
+from instrument.plan.place import Insertion, indent_of, indent_unit
 
 if TYPE_CHECKING:
     from instrument.repo.module import Module
@@ -102,6 +102,34 @@ def last_entry(module: Module, row: ast.Dict, text: str) -> Insertion:
 def _lead(module: Module, at: int) -> str:
     line = module.source.text[module.source.line_start(module.source.line_of(at)) : at]
     return line if not line.strip() else " " * len(line)
+
+
+#: A longer line is broken.
+_LONG = 110
+
+
+def called(module: Module, stmt: ast.Assign | ast.AnnAssign, name: str, arguments: Sequence[str]) -> str:
+    """A call that takes the place of a statement's value, its arguments on a line of their own where it would be long."""
+    assert stmt.value is not None
+    plain = f"{name}({', '.join(arguments)})"
+    start = module.start(stmt.value)
+    column = start - module.source.line_start(module.source.line_of(start))
+    if column + len(plain) <= _LONG:
+        return plain
+    newline = module.source.newline + indent_of(module, stmt)
+    return f"{name}({newline}{indent_unit(module)}{', '.join(arguments)}{newline})"
+
+
+def left_out(module: Module, at: int, key: str, value: str, test: str) -> str:
+    """An entry of a dict literal that is there under a condition."""
+    plain = f"**({{{key}: {value}}} if {test} else {{}})"
+    start = module.source.line_start(module.source.line_of(at))
+    lead = module.source.text[start:at]
+    if len(lead) + len(plain) <= _LONG or lead.strip():
+        return plain
+    newline, unit = module.source.newline + lead, indent_unit(module)
+    parts = [f"{{{key}: {value}}}", f"if {test}", "else {}"]
+    return f"**({newline}{unit}{f'{newline}{unit}'.join(parts)}{newline})"
 
 
 def up(module: Module, node: ast.AST) -> Iterator[ast.AST]:

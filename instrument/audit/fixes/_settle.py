@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from instrument.audit.context import AuditContext
 from instrument.audit.engine import Audit
-from instrument.audit.fixes import Fixed, all_fixes
+from instrument.audit.fixes import Fixed, all_fixes, all_wholes
 from instrument.audit.rule import Finding
 from instrument.errors import ConflictError
 from instrument.plan.edits import Edit, NewFile, ordered
@@ -48,7 +48,7 @@ def settle(audit: Audit, *, review: bool) -> Settled:
     settled = Settled(Plan(root=audit.root))
     taken: dict[str, list[Edit]] = {}
     files: dict[str, NewFile] = {}
-    for finding, offer in offers(context, audit.findings).items():
+    for finding, offer in [*offers(context, audit.findings).items(), *_whole(context, audit)]:
         if isinstance(offer, str):
             settled.left.append((finding, offer))
         elif offer.applicability == "review" and not review:
@@ -62,11 +62,34 @@ def settle(audit: Audit, *, review: bool) -> Settled:
             files.update((new.path, new) for new in offer.new_files)
             settled.fixed.append((finding, offer))
     plan = settled.plan
-    plan.edits = [edit for path in sorted(taken) for edit in ordered(taken[path])]
+    plan.edits = [edit for path in sorted(taken) for edit in ordered(_imports_in_order(taken[path]))]
     plan.new_files = [files[path] for path in sorted(files)]
     plan.hashes = {path: context.repo.source(path).sha256 for path in sorted(taken)}
     plan.files_seen, plan.files_parsed, plan.seconds = audit.files_seen, audit.files_parsed, audit.seconds
     return settled
+
+
+def _imports_in_order(edits: list[Edit]) -> list[Edit]:
+    """Imports that several fixes put at one place, in the order that isort keeps."""
+
+    def key(edit: Edit) -> str:
+        text = edit.text.strip()
+        return text if text.startswith("from ") and "\n" not in text else ""
+
+    return sorted(
+        edits, key=lambda edit: (edit.start, edit.end, key(edit)) if key(edit) else (edit.start, edit.end, "")
+    )
+
+
+def _whole(context: AuditContext, audit: Audit) -> list[tuple[Finding, Fixed | str]]:
+    """What is done for the repository as a whole, of the rules that were asked for."""
+    codes = {rule.code for rule in audit.rules}
+    return [
+        (finding, offer)
+        for whole in all_wholes()
+        for finding, offer in whole(context)
+        if finding.code in codes and context.repo.editable(finding.path)
+    ]
 
 
 def _fits(taken: dict[str, list[Edit]], files: dict[str, NewFile], offer: Fixed) -> bool:

@@ -45,6 +45,8 @@ def _fix(context: AuditContext, module: Module, one: Declared, known: list[Decla
     if None in found or len({axis for axis, _ in filter(None, found)}) != 1:
         return "the repository declares no axis for its section: name one with step_metric="
     axis, sure = next(pair for pair in found if pair)
+    # A counter may be meant for more than one axis: it is logged in rows of several.
+    sure = sure and not any(map(is_counter, orphans))
     writer = Writer("PI101", module, one.call, "safe" if sure else "review")
     text = f"step_metric={quoted(module, axis)}"
     writer.put(append_argument(module, one.call, text), f"{orphans[0]} plots against {axis}, as its section does")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from instrument.audit.fixes import Fix, Fixed
-from instrument.audit.fixes._edits import Writer, free_name, last_entry, quoted, up
+from instrument.audit.fixes._edits import Writer, called, free_name, last_entry, quoted, up
+from instrument.audit.fixes._module import imported, new_file, path_of
 from instrument.audit.fixes._state import Loaded, Saved, loaded, saved
 from instrument.plan.place import after, at_top_of, before
+from instrument.repo.scopes import arguments_of
 
 if TYPE_CHECKING:
     from instrument.audit.context import AuditContext
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from instrument.repo.module import Module
 
 _NAMES = ("steps_done", "train_steps_done")
+_FILE = "train_steps"
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WHY = "a count of the steps made, which goes up whatever a rollout holds"
 
@@ -27,14 +30,16 @@ def _make(context: AuditContext, findings: Sequence[Finding]) -> Iterator[tuple[
         if module is None or not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             yield finding, "the step is made in a way that is not followed"
             continue
-        yield finding, _fix(context, module, node)
+        yield finding, _fix(context, module, node, finding.facts)
 
 
-def _fix(context: AuditContext, module: Module, stmt: ast.Assign | ast.AnnAssign) -> Fixed | str:
+def _fix(
+    context: AuditContext, module: Module, stmt: ast.Assign | ast.AnnAssign, facts: Mapping[str, Any]
+) -> Fixed | str:
     function = module.function(stmt)
     loops = [node for node in up(module, stmt) if isinstance(node, _LOOPS) and module.function(node) is function]
     if len(loops) < 2:
-        return "its loops are in other functions: keep a count of the steps made in the trainer's state by hand"
+        return _of_rollouts(context, module, stmt, facts)
     block, _ = module.block(stmt)
     if block is not loops[0].body:
         return "it is computed under a condition: count the steps made where each is made, by hand"
@@ -86,6 +91,56 @@ def _before_both(module: Module, loop: ast.AST, loads: Sequence[Loaded]) -> ast.
             return None
         position = min(position, block.index(holder))
     return block[position]
+
+
+# -- a trainer that is called for each rollout
+
+
+def _of_rollouts(
+    context: AuditContext, module: Module, stmt: ast.Assign | ast.AnnAssign, facts: Mapping[str, Any]
+) -> Fixed | str:
+    """Miles, slime and what was made of them: the count is kept beside the checkpoints, by rollout."""
+    by_hand = "its loops are in other functions: keep a count of the steps made in the trainer's state by hand"
+    if "args" not in module.scope_of(stmt, inner=False).names or not context.repo.having(b"args.save"):
+        return by_hand
+    parts = [facts.get(name) for name in ("outer", "inner", "factor")]
+    if not all(isinstance(part, (ast.Name, ast.Attribute)) for part in parts) or stmt.value is None:
+        return by_hand
+    writer = Writer("PI103", module, stmt, "review")
+    path = path_of(context, module, _FILE)
+    made = new_file(context, path, _WHY, "PI103")
+    if made is None or not imported(context, module, _FILE, "train_step", writer, _WHY):
+        return f"{path} is there already, with something else in it"
+    given = ["args", *(module.code(part) for part in parts if part is not None)]
+    role = _role(module, stmt)
+    writer.replace(stmt.value, called(module, stmt, "train_step", [*given, *([role] if role else [])]), _WHY)
+    return Fixed(edits=tuple(writer.edits), new_files=(made,), applicability="review")
+
+
+def _role(module: Module, stmt: ast.stmt) -> str:
+    """The role that a function knows: its parameter, or what it is bound to a few lines on."""
+    function = module.function(stmt)
+    if function is None:
+        return ""
+    if any(arg.arg == "role" for arg in arguments_of(function)):
+        return "role"
+    block, position = module.block(stmt)
+    for other in block[:position]:
+        if _binds_role(other) is not None:
+            return "role"
+    for other in block[position + 1 :]:
+        value = _binds_role(other)
+        if value is not None:
+            plain = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "getattr"
+            return module.code(value) if plain else ""
+    return ""
+
+
+def _binds_role(stmt: ast.stmt) -> ast.expr | None:
+    if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
+        target = stmt.targets[0]
+        return stmt.value if isinstance(target, ast.Name) and target.id == "role" else None
+    return None
 
 
 # -- in a class

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from instrument.audit.fixes import Fix, Fixed
-from instrument.audit.fixes._edits import Writer, entry_of, up
+from instrument.audit.fixes._edits import Writer, entry_of, left_out, up
+from instrument.audit.fixes._pinned import pinned
+from instrument.audit.fixes._properties import Properties
 from instrument.plan.bind import effect_free
 from instrument.plan.edits import Applicability
 from instrument.plan.place import indent_of, indent_unit, one_line_suite
@@ -22,13 +24,47 @@ _WHY = "left out where nothing was measured, instead of a zero"
 
 
 def _make(context: AuditContext, findings: Sequence[Finding]) -> Iterator[tuple[Finding, Fixed | str]]:
+    properties = Properties(context)
     for finding in findings:
-        module, node = finding.module, finding.node
+        module, node, kind = finding.module, finding.node, finding.facts.get("kind")
+        held = pinned(context, module.function(node)) if module is not None and node is not None else ""
+        if held:
+            yield finding, f"a test holds this function to its zero ({held}): change both by hand"
+            continue
+        if module is not None and isinstance(node, ast.expr) and kind == "property":
+            yield finding, properties.fix(module, node)
+            continue
+        if module is not None and isinstance(node, ast.AugAssign):
+            yield finding, properties.counted(module, node, findings)
+            continue
+        if module is not None and isinstance(node, ast.expr) and kind == "branch":
+            yield finding, _branch(module, node)
+            continue
+        if kind == "none":
+            yield finding, "whether a missing value is left out of the mean or counts as zero is a person's to say"
+            continue
         split = _split(module, node) if module is not None and node is not None else None
         if module is None or split is None:
             yield finding, "the zero is given in a way that is not followed: leave the key out by hand"
         else:
             yield finding, _fix(context, module, *split)
+
+
+def _branch(module: Module, zero: ast.expr) -> Fixed | str:
+    """`else: row["k"] = 0`: the branch goes, where it does nothing else."""
+    stmt = module.statement(zero)
+    holder = module.parent(stmt)
+    if not isinstance(holder, ast.If) or holder.orelse != [stmt]:
+        return "the branch does more than that: leave the key out by hand"
+    text = module.source.text
+    start = module.source.line_end(module.source.line_of(module.end(holder.body[-1])))
+    end = module.end(stmt)
+    line = text[end : module.source.line_end(module.source.line_of(end))]
+    if line.strip() or text[start:end].strip()[:4] != "else" or "#" in text[start : module.start(stmt)]:
+        return "the branch is written in a way that is not followed: leave the key out by hand"
+    writer = Writer("PI105", module, zero, "review")
+    writer.span(start, end, "", _WHY)
+    return Fixed(edits=tuple(writer.edits), applicability="review")
 
 
 def _is_zero(node: ast.AST | None) -> bool:
@@ -69,7 +105,7 @@ def _fix(context: AuditContext, module: Module, zero: ast.expr, test: str, value
         if key is None or whole is not row.values[index]:
             return "the zero is given in a way that is not followed: leave the key out by hand"
         writer.applicability = _sure(context, module, row, whole is zero)
-        text = f"**({{{module.code(key)}: {value}}} if {test} else {{}})"
+        text = left_out(module, module.start(key), module.code(key), value, test)
         writer.span(module.start(key), _closed(module, key, whole), text, _WHY)
         return Fixed(edits=tuple(writer.edits), applicability=writer.applicability)
     stmt = module.parent(whole)
@@ -146,7 +182,8 @@ def _through_name(
             return f"«{name}» is used for more than this row: leave the key out by hand"
         if module.scope_of(use, inner=False) is not scope or _sure(context, module, entry[0], True) == "review":
             sure = "review"
-        text = f"**({{{module.code(key)}: {around[0]}{name}{around[1]}}} if {name} is not None else {{}})"
+        named = f"{around[0]}{name}{around[1]}"
+        text = left_out(module, module.start(key), module.code(key), named, f"{name} is not None")
         writer.span(module.start(key), _closed(module, key, whole), text, _WHY)
     edits = tuple(replace(edit, applicability=sure) for edit in writer.edits)
     return Fixed(edits=edits, applicability=sure)

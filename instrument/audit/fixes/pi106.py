@@ -6,22 +6,21 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.audit.fixes import Fix, Fixed
 from instrument.audit.fixes._edits import Writer
+from instrument.audit.fixes._funnel import funnels, is_sectioned, sections
+from instrument.audit.fixes._module import imported, path_of
 from instrument.audit.keys import WILD
 from instrument.plan.edits import NewFile
-from instrument.plan.place import Insertion, import_point
+from instrument.plan.place import Insertion
 from instrument.plan.render import environment
-from instrument.plan.tracking_module import NAME, names_in
 
 if TYPE_CHECKING:
     from instrument.audit.context import AuditContext
     from instrument.audit.rule import Finding
     from instrument.audit.sinks import Sink
-    from instrument.repo.module import Module
 
 _FILE, _CALLED = "metric_sections", "sectioned"
 #: Words of a key, and the sections that they belong to, the first that the repository has (else the first).
@@ -34,31 +33,39 @@ _GUESSES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("perf", "time", "throughput"),
     ),
 )
+_MANY = "one series against the step, or a table: which of them is a person's to say"
 _WHY = "the keys' sections stand in one map"
 
 
 def _make(context: AuditContext, findings: Sequence[Finding]) -> Iterator[tuple[Finding, Fixed | str]]:
+    through = next(funnels(context), None)
+    if through is not None:
+        # One place for all: what the funnel does settles them.
+        done = "the funnel has its sections" if is_sectioned(through[1]) else sections(context, *through)
+        for finding in findings:
+            yield finding, done if finding.facts.get("kind") == "flat" else _MANY
+        return
     flat = [finding for finding in findings if finding.facts.get("kind") == "flat" and finding.module is not None]
     known = _sections(context)
-    sections: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     open_: dict[str, None] = {}
     for finding in flat:
         for entry in finding.facts["entries"]:
             section = _section(context, entry.key, known)
             if section:
-                sections[entry.key] = section
+                chosen[entry.key] = section
             else:
                 open_[entry.key] = None
     for finding in findings:
         if finding not in flat:
-            yield finding, "one series against the step, or a table: which of them is a person's to say"
+            yield finding, _MANY
             continue
         unknown = [entry.key for entry in finding.facts["entries"] if entry.key in open_]
         if unknown:
             named = ", ".join(f"«{key}»" for key in unknown[:6])
             yield finding, f"name the section of {named} in [tool.instrument.audit.section]"
             continue
-        yield finding, _fix(context, finding, sections, open_)
+        yield finding, _fix(context, finding, chosen, open_)
 
 
 def _sections(context: AuditContext) -> list[str]:
@@ -90,27 +97,25 @@ def _section(context: AuditContext, key: str, known: Sequence[str]) -> str:
     return ""
 
 
-def _fix(context: AuditContext, finding: Finding, sections: dict[str, str], open_: dict[str, None]) -> Fixed | str:
+def _fix(context: AuditContext, finding: Finding, chosen: dict[str, str], open_: dict[str, None]) -> Fixed | str:
     keys = {entry.key for entry in finding.facts["entries"]}
     sinks = _sinks(context, keys)
     if not sinks:
         return "the call that sends this row is not seen"
-    home = context.plan.tracking._place(sinks[0].module)
-    path = home.path.replace(f"{NAME}.py", f"{_FILE}.py")
+    path = path_of(context, sinks[0].module, _FILE)
     writer = Writer("PI106", sinks[0].module, sinks[0].call, "review")
     writer.group = "PI106"
     for module in dict.fromkeys(sink.module for sink in sinks):
-        spot = context.plan.tracking._place(module)
-        own = spot.path.replace(f"{NAME}.py", f"{_FILE}.py")
+        own = path_of(context, module, _FILE)
         if own != path or module.path.endswith(".ipynb"):
             return f"rows leave from more than one package ({path}, {own}): put the map where both can import it"
-        if not _imported(module) and not _import(context, module, spot.package, writer):
+        if not imported(context, module, _FILE, _CALLED, writer, _WHY):
             return f"{_CALLED} can't be imported in {module.path}"
     for sink in sinks:
         if not _wrapped(sink):
             writer.put(Insertion(sink.module.start(sink.row), f"{_CALLED}("), _WHY, sink.module)
             writer.put(Insertion(sink.module.end(sink.row), ")"), _WHY, sink.module)
-    new = _file(context, path, {key: section for key, section in sections.items() if key not in open_})
+    new = _file(context, path, {key: section for key, section in chosen.items() if key not in open_})
     if isinstance(new, str):
         return new
     return Fixed(edits=tuple(writer.edits), new_files=(new,), applicability="review")
@@ -130,42 +135,20 @@ def _wrapped(sink: Sink) -> bool:
     return isinstance(sink.row, ast.Call) and isinstance(sink.row.func, ast.Name) and sink.row.func.id == _CALLED
 
 
-def _imported(module: Module) -> bool:
-    return any(
-        isinstance(stmt, ast.ImportFrom) and any(alias.name == _CALLED for alias in stmt.names)
-        for stmt in ast.walk(module.tree)
-    )
-
-
-def _import(context: AuditContext, module: Module, package: str, writer: Writer) -> bool:
-    if _CALLED in names_in(module):
-        return False
-    dotted = f"{package}.{_FILE}" if package.strip(".") else f"{package}{_FILE}"
-    own = partial(_is_own, context, module.path)
-    point = import_point(module, [f"from {dotted} import {_CALLED}"], own=own)
-    return writer.put(point, _WHY, module)
-
-
-def _is_own(context: AuditContext, path: str, name: str) -> bool:
-    return name == _FILE or context.program.finder.find(name, path) is not None
-
-
-def _file(context: AuditContext, path: str, sections: dict[str, str]) -> NewFile | str:
+def _file(context: AuditContext, path: str, chosen: dict[str, str]) -> NewFile | str:
     """The map, with what an earlier one has."""
     before: str | None = None
     if context.repo.exists(path):
         before = context.repo.read(path).decode("utf-8", "replace")
         old = re.search(r"^SECTION = (\{.*?^\})", before, re.MULTILINE | re.DOTALL)
         try:
-            sections = {**sections, **(ast.literal_eval(old[1]) if old else {})}
+            chosen = {**chosen, **(ast.literal_eval(old[1]) if old else {})}
         except (ValueError, SyntaxError):
             return f"{path} is there already, with something else in it"
         if old is None:
             return f"{path} is there already, with something else in it"
-    pairs = [
-        (_literal(key), _literal(section)) for key, section in sorted(sections.items(), key=lambda p: (p[1], p[0]))
-    ]
-    text = environment().get_template(f"{_FILE}.py.jinja").render(sections=pairs)
+    pairs = [(_literal(key), _literal(section)) for key, section in sorted(chosen.items(), key=lambda p: (p[1], p[0]))]
+    text = environment().get_template(f"{_FILE}.py.jinja").render(sections=pairs, funnel=False)
     return NewFile(path=path, text=text, reason=_WHY, rule="PI106", applicability="review", replaces=before)
 
 

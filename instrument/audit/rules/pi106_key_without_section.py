@@ -26,7 +26,7 @@ _EVER_NEW = re.compile(
     r"uuid|sample_id|prompt_id|request_id|trajectory_id|traj_id|timestamp)$"
 )
 #: A layer of the repository's own that may put a section before each key.
-_PREFIXES = re.compile(r"prefix|f\"|f'|%s|\.format|\+ *k\b|rewrite|join\(")
+_PREFIXES = re.compile(r"prefix|sectioned\(|f\"|f'|%s|\.format|\+ *k\b|rewrite|join\(")
 _TEXT = re.compile(
     r"(?:^|_)(?:path|name|url|status|text|dir|file|prompts?|responses?|completions?|table|samples|validation)$"
 )
@@ -65,7 +65,7 @@ def _flat(context: AuditContext, sink: Sink, axes: set[str], homes: set[str], to
     # What is also seen with a section before it gets one on its way.
     sectioned = {id(e.node) for e in entries if "/" in e.key}
     flat = [e for e in flat if id(e.node) not in sectioned and not _TEXT.search(e.key)]
-    flat = [e for e in flat if e.key not in axes and not is_counter(e.key) and e.key not in context.settings.section]
+    flat = [e for e in flat if e.key not in axes and not is_counter(e.key)]
     grouped = any("/" in e.key and not e.key.startswith(WILD) for e in entries)
     places: dict[tuple[str, int], list[Entry]] = {}
     for entry in flat:
