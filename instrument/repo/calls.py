@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A chain of more calls than this is growing in a loop (`node = node.next()`).
 _MAX_CALLS = 4
+#: Settings whose methods give the settings again, however many there are: `PPOConfig().environment(...).training(...)`.
+_FLUENT = re.compile(r"(ray\.rllib\.(?:\w+\.)*\w+Config\(\))\.(?!build|to_dict|get_|copy|is_|serialize)\w+")
 
 #: Calls that hand on what their first argument is or holds. Frameworks are here only where a value passes unchanged.
 _TRANSPARENT = frozenset(
@@ -104,6 +107,9 @@ class Calls:
             return self._field(module, node)
         if value.startswith(_DATA) or (value.startswith("torch.") and value.count(".") == 1 and value.islower()):
             return EMPTY
+        fluent = _FLUENT.fullmatch(value)
+        if fluent is not None:
+            return frozenset((fluent[1],))
         return frozenset((value + "()",)) if value.count("()") < _MAX_CALLS else EMPTY
 
     def _standard(self, module: Module, node: ast.Call, value: str) -> Values | None:

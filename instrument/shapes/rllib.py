@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "rllib"
 #: What gives an algorithm: `PPOConfig()....build()`, `build_algo()`, `PPO(config=...)`, `Algorithm.from_checkpoint()`.
 _BUILD = re.compile(
-    r"ray\.rllib\.(?:\w+\.)*(?:\w+Config\(\)(?:\.\w+\(\))*\.build(?:_algo)?|\w+\.from_checkpoint|algorithms\.(?:\w+\.)*[A-Z]\w*)"
+    r"ray\.rllib\.(?:\w+\.)*(?:\w+Config\(\)(?:\.\w+\(\))*\.build(?:_algo)?|\w+\.from_checkpoint|algorithms\.(?:\w+\.)*[A-Z]\w*(?<!Config))"
 )
 
 
