@@ -112,11 +112,11 @@ def _without_counter(sink: Sink, entries: list[Entry], axes: list[Declared]) -> 
             return None
         if not any(pattern(k).fullmatch(axis) for axis in one.axes for k in keys):
             missing[one.axes[0]] = one
+    if torn is not None:
+        return "«{}» is declared to plot against both «{}» and «{}»; this row has only the first".format(*torn)
     if missing and not any(axis.startswith("_") for axis in missing):
         named = ", ".join(f"«{axis}»" for axis in missing)
         return f"this row lacks {named}, the axis that its keys are declared to plot against"
-    if torn is not None:
-        return "«{}» is declared to plot against both «{}» and «{}»; this row has only the first".format(*torn)
     explicit = [axis for one in axes for axis in one.axes if WILD not in axis]
     if covered or sink.step is not None or not explicit or any(k in explicit for k in keys):
         return None
@@ -133,7 +133,7 @@ def _torn(key: str, keys: list[str], axes: list[Declared]) -> tuple[str, str, st
         for one in axes
         if one.axis is not None
         and not one.step_sync
-        and any(n.endswith("*") and begun.startswith(n[:-1]) for n in one.names)
+        and any(WILD in n or (n.endswith("*") and begun.startswith(n[:-1])) for n in one.names)
         for axis in one.axes
     }
     there = sorted(axis for axis in known if axis in keys)
@@ -160,6 +160,8 @@ def _beside(sink: Sink, twins: dict[tuple[str, int, str], list[Sink]]) -> str | 
         if other.step is not None and other.tracker != sink.tracker:
             step = sink.module.code(other.step)
             return f"this row has no step here, and step={step} for {other.tracker}: the two do not line up"
+        if other.tracker != sink.tracker and _held_back(other):
+            return f"{other.tracker} joins this row to its next one; here it takes a step of its own"
     return None
 
 

@@ -19,6 +19,8 @@ _WHERE = re.compile(
     rb"else\s+\[?0(?:\.0*)?\b|else:|\b0(?:\.0*)?\s+if\b|return\s+0(?:\.0*)?\b|,\s*0(?:\.0*)?\s*\)|\bor\s+\[?0"
 )
 _MEANS = frozenset("mean nanmean average median fmean std nanstd percentile quantile".split())
+#: What raises, or warns, when it is given nothing.
+_FAIL = _MEANS | {"min", "max", "amin", "amax"}
 _RATIO = re.compile(
     r"(?:^|[_/\-. ])(?:mean|avg|average|ratio|rate|frac|fraction|percent|percentage|pct|std|median|accuracy|precision|recall|f1|"
     r"mfu|utilization|per_\w+)(?:$|[_/\-. ])"
@@ -27,7 +29,7 @@ _COUNT = re.compile(r"(?:^|[_/])(?:num|n|count|counts|total|sum|size)(?:$|[_/])"
 #: A key with a section, which no path or address looks like.
 _SECTIONED = re.compile(r"[A-Za-z][\w\-.@{}\0]*(?:/[\w\-.@{}\0]+)+")
 _METRIC_CODE = re.compile(rb"metric|stat(?:s|istics)|log_|_log|report|summar", re.IGNORECASE)
-_INLINE = re.compile(rb"else\s+0(?:\.0*)?\b|\]\s*=\s*(?:0(?:\.0*)?\s*$|\[0(?:\.0*)?\]\s*\*)", re.MULTILINE)
+_INLINE = re.compile(rb"return 0|else\s+0(?:\.0*)?\b|\]\s*=\s*(?:0(?:\.0*)?\s*$|\[0(?:\.0*)?\]\s*\*)", re.MULTILINE)
 _NOT_METRIC = re.compile(r"url|path|http|/v\d|text/|application/", re.IGNORECASE)
 #: Time that has always passed: such a test only keeps a division from failing.
 _CLOCK = re.compile(r"time|elapsed|duration|seconds|wall", re.IGNORECASE)
@@ -72,6 +74,8 @@ def _in_rows(context: AuditContext) -> Iterator[Finding]:
 def _value(context: AuditContext, module: Module, key: str, value: ast.expr, depth: int = 0) -> Iterator[Finding]:
     what = f"«{key}»".replace("\0", "{…}") if key.strip("\0") else "a metric"
     made = _zero_default(value)
+    if made is not None and _never_so(module, value, made[1]):
+        return
     if made is not None:
         yield from _filled(context, module, what, made[0])
         if not _is_count(key, made[0]) and _is_ratio(key, made[0]):
@@ -103,6 +107,14 @@ def _returned(
     for result in results:
         if not is_zero(result):
             yield from _value(context, module, key or function.name, result, depth + 1)
+    yield from _empty_first(context, module, function, function.name)
+
+
+def _empty_first(
+    context: AuditContext, module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef, named: str
+) -> Iterator[Finding]:
+    """`if not values: return 0.0` before a mean of them."""
+    results = module.index.inner[function].returns
     means = [result for result in results if _is_mean(result)]
     for result in results if means else ():
         holder = module.parent(module.statement(result))
@@ -111,7 +123,7 @@ def _returned(
                 context,
                 module,
                 result,
-                f"what {function.name} gives",
+                f"what {named} gives",
                 f"«{_short(module, holder.test)}»",
                 kind="return",
             )
@@ -166,13 +178,17 @@ def _counted(context: AuditContext, module: Module, node: ast.FunctionDef, ratio
 
 def _written_out(context: AuditContext) -> Iterator[Finding]:
     sending = {sink.module.path for sink in context.sinks}
-    for module in context.modules(b"else 0", b"else:", where=_may_be_written):
+    for module in context.modules(b"else 0", b"else:", b"return 0", where=_may_be_written):
         sends = module.path in sending
         for node in ast.walk(module.tree):
-            if isinstance(node, ast.IfExp):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and "metric" in node.name:
+                yield from _empty_first(context, module, node, node.name)
+            elif isinstance(node, ast.IfExp):
                 key = _key_of(module, node, sends)
                 made = _zero_default(node)
-                if key is not None and made is not None and _is_mean(made[0]) and not _is_count(key, made[0]):
+                if key is None or made is None or _never_so(module, node, made[1]):
+                    continue
+                if _is_mean(made[0]) and not _is_count(key, made[0]):
                     yield _found(
                         context,
                         module,
@@ -320,6 +336,38 @@ def _zero_default(value: ast.expr) -> tuple[ast.expr, ast.expr, bool] | None:
     ):
         return None
     return kept, test, is_zero(value.body)
+
+
+def _never_so(module: Module, value: ast.expr, test: ast.expr) -> bool:
+    """Whether it is seen that there is something: a condition around it asks the same, or the same row fails without."""
+    asked = {part.id for part in ast.walk(test) if isinstance(part, ast.Name)}
+    parent = module.parent(value)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(parent, ast.If) and not any(value is part for s in parent.orelse for part in ast.walk(s)):
+            if _asks_if_empty(parent.test) and names_in(parent.test) == names_in(test):
+                return True
+        if isinstance(parent, ast.Dict):
+            for other in parent.values:
+                for part in ast.walk(other) if not isinstance(other, ast.IfExp) and other is not value else ():
+                    if (
+                        isinstance(part, ast.Call)
+                        and called(part) in _FAIL
+                        and not part.keywords
+                        and not _within_choice(module, part, parent)
+                    ):
+                        if any(isinstance(a, ast.Name) and a.id in asked for a in part.args):
+                            return True
+        parent = module.parent(parent)
+    return False
+
+
+def _within_choice(module: Module, node: ast.AST, end: ast.AST) -> bool:
+    parent = module.parent(node)
+    while parent is not None and parent is not end:
+        if isinstance(parent, ast.IfExp):
+            return True
+        parent = module.parent(parent)
+    return False
 
 
 def _asks_if_empty(test: ast.expr) -> bool:
