@@ -83,10 +83,31 @@ while not client.get_job_status(job).is_terminal():
 print(client.get_job_logs(job))
 sys.exit(client.get_job_status(job) != "SUCCEEDED")
 """
+#: A driver that hands variables to its workers itself: one that the job has as well would end it before it begins.
+DRIVER = TRAIN.replace(
+    "ray.init()", 'ray.init(runtime_env={"env_vars": {"WANDB_API_KEY": "x" * 40, "NCCL_DEBUG": "INFO"}})'
+)
+#: W&B's calls, without the service that each process would start: what is shown here is how the token travels.
+WANDB = """
+from types import SimpleNamespace
+
+run = None
+
+
+def init(**settings):
+    global run
+    made = {"id": "i", "name": "n", "config": settings.get("config") or {}}
+    run = SimpleNamespace(**made, log=lambda row, step=None: None, finish=lambda: None)
+    return run
+
+
+config = {}
+"""
+#: What submits, and what is submitted.
 LAUNCHERS = {
-    "no runtime environment": ("submit.sh", SHELL),
-    "variables in JSON": ("submit.sh", SHELL_JSON),
-    "JobSubmissionClient": ("submit.py", CLIENT),
+    "no runtime environment": ("submit.sh", SHELL, DRIVER),
+    "variables in JSON": ("submit.sh", SHELL_JSON, TRAIN),
+    "JobSubmissionClient": ("submit.py", CLIENT, TRAIN),
 }
 
 
@@ -121,7 +142,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         f"--dashboard-agent-listen-port={agent}", f"--dashboard-agent-grpc-port={grpc}",
         f"--metrics-export-port={metrics}", f"--ray-client-server-port={client}", "--object-store-memory=100000000",
     ]  # fmt: skip
-    environment = _environment(HOME=str(folder), PROBE_BASE_URL=api.url, WANDB_MODE="offline")
+    (folder / "stubs").mkdir()
+    (folder / "stubs" / "wandb.py").write_text(WANDB)
+    environment = _environment(
+        HOME=str(folder), PROBE_BASE_URL=api.url, PYTHONPATH=str(folder / "stubs"),
+        RAY_enable_worker_prestart="0", RAY_prestart_worker_first_driver="0",
+    )  # fmt: skip
     with (folder / "log").open("wb") as log:
         node = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
     address = f"http://127.0.0.1:{dashboard}"
@@ -158,30 +184,44 @@ def submit(cluster: Cluster, folder: Path, launcher: str, **more: str) -> subpro
     )
 
 
-@pytest.mark.parametrize("form", LAUNCHERS)
-def test_a_submitted_job_records_from_its_actor(cluster: Cluster, form: str, tmp_path: Path) -> None:
-    """After `apply`; with everything applied but the launcher's edit, nothing arrives, and the job is as green."""
-    launcher, text = LAUNCHERS[form]
-    (tmp_path / "train.py").write_text(TRAIN)
-    (tmp_path / launcher).write_text(text)
-    applied(tmp_path)
-    edited = (tmp_path / launcher).read_text()
-    assert edited.count("PROBE_TOKEN") >= 1 and edited != text
-    assert planned(tmp_path)[1] == {}
+def _repository(folder: Path, form: str) -> tuple[str, str]:
+    """An instrumented repository; its launcher's name and what that was before."""
+    launcher, text, train = LAUNCHERS[form]
+    (folder / "train.py").write_text(train)
+    (folder / launcher).write_text(text)
+    applied(folder)
+    assert planned(folder)[1] == {}
+    return launcher, text
 
-    (tmp_path / launcher).write_text(text)
-    cluster.api.requests.clear()
-    done = submit(cluster, tmp_path, launcher)
-    assert done.returncode == 0 and "fitted" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
-    assert cluster.api.points == [] and cluster.api.bodies("POST", "/runs") == []
-    assert "Probe is off" in done.stdout + done.stderr, done.stdout + done.stderr  # and the job's own log says so
 
-    (tmp_path / launcher).write_text(edited)
+def _green(cluster: Cluster, folder: Path, launcher: str) -> str:
     cluster.api.requests.clear()
-    done = submit(cluster, tmp_path, launcher)
+    done = submit(cluster, folder, launcher)
     assert done.returncode == 0 and "fitted" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def _recorded(cluster: Cluster, output: str) -> None:
     assert sorted(cluster.api.points) == POINTS
     assert len(cluster.api.bodies("POST", "/runs")) == 1
-    statuses = [body["status"] for body in cluster.api.bodies("PATCH", "") if "status" in body]
-    assert statuses == ["completed"]
-    assert "probe_pat_test" not in done.stdout + done.stderr
+    assert [body["status"] for body in cluster.api.bodies("PATCH", "") if "status" in body] == ["completed"]
+    assert "probe_pat_test" not in output
+
+
+def test_without_the_launchers_edit_nothing_is_recorded(cluster: Cluster, tmp_path: Path) -> None:
+    """With everything applied but that, the job is as green, and its own log says that Probe is off."""
+    launcher, text = _repository(tmp_path, "variables in JSON")
+    assert (tmp_path / launcher).read_text() != text
+    (tmp_path / launcher).write_text(text)
+    output = _green(cluster, tmp_path, launcher)
+    assert cluster.api.points == [] and cluster.api.bodies("POST", "/runs") == []
+    assert "Probe is off" in output
+
+
+@pytest.mark.parametrize("form", LAUNCHERS)
+def test_a_submitted_job_records_from_its_actor(cluster: Cluster, form: str, tmp_path: Path) -> None:
+    launcher, text = _repository(tmp_path, form)
+    edited = (tmp_path / launcher).read_text()
+    assert edited.count("PROBE_TOKEN") >= 1 and edited != text
+    assert "PROBE_TOKEN" not in (tmp_path / "train.py").read_text()  # nor in the driver's `ray.init`
+    _recorded(cluster, _green(cluster, tmp_path, launcher))
