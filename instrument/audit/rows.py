@@ -119,7 +119,7 @@ class Rows:
             inner = _with_name(frame, row, module, names[0], entry.key)
             own = isinstance(row.value, ast.Name) and row.value.id == names[1]
             for text in self._keys.texts(module, row.key, inner):
-                if own:
+                if own and not entry.unknown:
                     yield replace(entry, key=text, value=entry.value or row.value)
                 else:
                     yield Entry(text, row.value, module, row.key, inner)

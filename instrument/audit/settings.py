@@ -26,7 +26,7 @@ class AuditSettings:
     exclude: tuple[str, ...] = ()
     #: Globs as in .gitignore, and the codes that are left out in those files.
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Key or glob of keys, and the panel section it belongs to: {"loss": "train", "lr": "train"}.
+    #: Keys or globs, and the panel section that each belongs to: {"lr": "train"}; "" for one that has none on purpose.
     section: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -66,6 +67,8 @@ def _flat(context: AuditContext, sink: Sink, axes: set[str], homes: set[str], to
     sectioned = {id(e.node) for e in entries if "/" in e.key}
     flat = [e for e in flat if id(e.node) not in sectioned and not _TEXT.search(e.key)]
     flat = [e for e in flat if e.key not in axes and not is_counter(e.key)]
+    meant = [key for key, section in context.settings.section.items() if not section]
+    flat = [e for e in flat if not any(fnmatch.fnmatchcase(e.key, key) for key in meant)]
     grouped = any("/" in e.key and not e.key.startswith(WILD) for e in entries)
     places: dict[tuple[str, int], list[Entry]] = {}
     for entry in flat:

@@ -131,6 +131,6 @@ RULE = AuditRule(
     "step, whatever axis that step was on.",
     bad='for name, loader in loaders.items():\n    wandb.log({"eval/acc": evaluate(loader)}, step=step)',
     good='row = {f"eval/{name}/acc": evaluate(loader) for name, loader in loaders.items()}\nwandb.log(row, step=step)',
-    needles=NEEDLES,
+    needles=(*NEEDLES, b"probe"),
     check=check,
 )

@@ -1,0 +1,10 @@
+import wandb
+
+
+class Logger:
+    def __init__(self):
+        self.step = 0
+
+    def log(self, row):
+        wandb.log(row, step=self.step)
+        self.step += 1

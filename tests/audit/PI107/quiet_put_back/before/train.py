@@ -1,0 +1,7 @@
+import wandb
+
+original_log = wandb.log
+try:
+    wandb.init()
+finally:
+    wandb.log = original_log

@@ -1,0 +1,3 @@
+class Trainer:
+    def fit(self):
+        pass
