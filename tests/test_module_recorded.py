@@ -127,8 +127,8 @@ def test_a_runner_has_a_run_for_each_learn(space: Space) -> None:
     with pytest.raises(RuntimeError, match="diverged"):
         runner.learn(iterations=1, breaks=True)
     assert runner.learn(1) == 1
-    point = [("Loss/value", 0, 1.0)]
-    assert space.runs == [("completed", [*point, ("Loss/value", 1, 1.0)]), ("failed", point), ("completed", point)]
+    first, second = ([("Loss/value", it, 1.0), ("Train/mean_reward/time", 2, 1.0)] for it in (0, 1))
+    assert space.runs == [("completed", first + second), ("failed", first), ("completed", first)]
 
 
 class Logger:
@@ -219,8 +219,8 @@ def test_a_visualizer(space: Space) -> None:
     runner.visualizer.add_scalars({"before": 1.0}, 1)
     runner.train()
     runner.visualizer.add_scalars({"behind": 1.0}, 1)
-    times = [(key, step, value) for step in (1, 2) for key, value in (("loss", 1.0), ("time", 0.5))]
-    assert space.runs == [("completed", [*times, ("error", 1, 0.25), ("mine", 7, 3.0)])]
+    trained = [(key, step, value) for step in (1, 2) for key, value in (("loss", 1.0), ("time", 0.5))]
+    assert space.runs == [("completed", [*trained, ("error", 1, 0.25), ("time", 1, 9.0), ("mine", 7, 3.0)])]
 
 
 class Model:

@@ -2,8 +2,8 @@
 
 Read in rsl-rl-lib 2.3.3, 3.1.1 and 5.5.1: `learn` opens the writer, on rank 0 alone and only with a `log_dir`; the series
 go through its `add_scalar` at the iteration. The writer is the runner's own until 3 and its logger's from 4 on. W&B and
-Neptune are writers of installed code, so that nothing of them is mirrored elsewhere. The series over seconds, which the
-W&B writer leaves out as well, are not sent.
+Neptune are writers of installed code, so that nothing of them is mirrored elsewhere. The two series
+`Train/.../time`, which W&B is not given, are at seconds.
 """
 
 from __future__ import annotations
