@@ -113,3 +113,129 @@ def test_what_is_not_covered_says_so(tmp_path: Path) -> None:
     """Code left as it is: the map is there for it as well."""
     found = mapped(tmp_path, train_dot_py="print('nothing')\n")
     assert not found and found.to_json() == []
+
+
+FUNCTION = "import wandb\n\n\ndef train(lr=1):\n    wandb.init(project='toy')\n    wandb.log({'loss': 1.0}, step=0)\n"
+GUARD = '\n\nif __name__ == "__main__":\n'
+
+
+def starts(found: ProcessMap, id: str) -> list[tuple[str, int, str]]:
+    return [(start.path, start.line, start.how) for start in found.processes[id].starts]
+
+
+def test_submitit(tmp_path: Path) -> None:
+    """A function of another file, and an object with `__call__` that is made in the call."""
+    launch = (
+        "import submitit\n\nfrom train import train\n\nex = submitit.AutoExecutor(folder='log')\n"
+        "ex.submit(train, 1)\nex.map_array(train, [1, 2])\n"
+    )
+    job = (
+        "import submitit\nimport wandb\n\n\nclass Job:\n    def __call__(self):\n        wandb.init()\n"
+        "        wandb.log({'a': 1})\n\n\nsubmitit.SlurmExecutor(folder='x').submit(Job())\n"
+    )
+    found = mapped(tmp_path, train_dot_py=FUNCTION, launch_dot_py=launch, job_dot_py=job)
+    assert edges(found) == {("launch.py", "submitit train.py:train"), ("job.py", "submitit job.py:Job")}
+    assert starts(found, "submitit train.py:train") == [
+        ("launch.py", 6, "ex.submit"), ("launch.py", 7, "ex.map_array"),
+    ]  # fmt: skip
+
+
+def test_modal(tmp_path: Path) -> None:
+    app = (
+        "import modal\nimport wandb\n\napp = modal.App()\n\n\n@app.function()\ndef fit():\n    wandb.init()\n"
+        "    wandb.log({'a': 1})\n\n\n@app.cls()\nclass Trainer:\n    @modal.method()\n    def go(self):\n"
+        "        wandb.init()\n        wandb.log({'a': 1})\n"
+    )
+    found = mapped(tmp_path, app_dot_py=app, run_dot_sh="#!/bin/bash\nmodal run --detach app.py::fit --lr 1\n")
+    assert starts(found, "modal app.py:fit") == [("app.py", 7, "@app.function"), ("run.sh", 2, "modal run")]
+    assert starts(found, "modal app.py:Trainer") == [("app.py", 13, "@app.cls")]
+    assert [e.line for e in found.processes["modal app.py:Trainer"].emitters] == [18]
+
+
+def test_sky_and_kubernetes(tmp_path: Path) -> None:
+    sky = "resources: {accelerators: A100}\nsetup: pip install wandb\nrun: |\n  torchrun --nproc_per_node 8 train.py\n"
+    job = (
+        "apiVersion: batch/v1\nkind: Job\nspec:\n  containers:\n  - name: t\n"
+        '    command: ["python", "-u", "evaluate.py"]\n'
+    )
+    replicas = (
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  containers:\n  - name: t\n    command:\n"
+        "    - torchrun\n    - --nnodes=2\n    - src/pretrain.py\n"
+    )
+    found = mapped(
+        tmp_path, train_dot_py=SCRIPT, evaluate_dot_py=SCRIPT, src__pretrain_dot_py=SCRIPT, task_dot_yaml=sky,
+        job_dot_yaml=job, replicas_dot_yaml=replicas,
+    )  # fmt: skip
+    assert edges(found) == {
+        ("sky task.yaml", "train.py"), ("kubernetes job.yaml", "evaluate.py"),
+        ("kubernetes replicas.yaml", "src/pretrain.py"),
+    }  # fmt: skip
+    kinds = {process.id: process.kind for process in found.processes.values()}
+    assert (kinds["train.py"], kinds["evaluate.py"], kinds["src/pretrain.py"]) == ("rank", "script", "rank")
+
+
+def test_launchers_of_ranks(tmp_path: Path) -> None:
+    shell = (
+        "#!/bin/bash\naccelerate launch --num_processes 8 one.py --lr 1\ndeepspeed --num_gpus 8 two.py\n"
+        "accelerate launch -m pkg.three\n"
+    )
+    found = mapped(
+        tmp_path, one_dot_py=SCRIPT, two_dot_py=SCRIPT, pkg____init___dot_py="", pkg__three_dot_py=SCRIPT,
+        run_dot_sh=shell, Makefile="ddp:\n\ttorchrun --nproc-per-node 2 four.py\n", four_dot_py=SCRIPT,
+    )  # fmt: skip
+    assert starts(found, "one.py") == [("run.sh", 2, "accelerate launch")]
+    assert starts(found, "two.py") == [("run.sh", 3, "deepspeed")]
+    assert starts(found, "pkg/three.py") == [("run.sh", 4, "accelerate launch")]
+    assert starts(found, "four.py") == [("Makefile", 2, "torchrun")]
+    assert {process.kind for process in found.processes.values()} == {"rank"}
+
+
+def test_workers_and_pools(tmp_path: Path) -> None:
+    spawn = (
+        FUNCTION + GUARD + "    import multiprocessing\n\n    context = multiprocessing.get_context('spawn')\n"
+        "    context.Process(target=train, args=(1,)).start()\n"
+    )
+    pool = (
+        FUNCTION + GUARD + "    from concurrent.futures import ProcessPoolExecutor\n\n"
+        "    with ProcessPoolExecutor() as pool:\n        list(pool.map(train, [1, 2]))\n"
+    )
+    threads = pool.replace("Process", "Thread")
+    notebook = FUNCTION + "\n\nfrom accelerate import notebook_launcher\n\nnotebook_launcher(train, num_processes=2)\n"
+    found = mapped(tmp_path, a_dot_py=spawn, b_dot_py=pool, c_dot_py=threads, d_dot_py=notebook)
+    assert edges(found) == {
+        ("a.py", "spawned a.py:train"), ("b.py", "spawned b.py:train"), ("d.py", "forked d.py:train"),
+    }  # fmt: skip
+    assert [e.line for e in found.processes["c.py"].emitters] == [6]
+
+
+def test_subprocesses(tmp_path: Path) -> None:
+    """The command in the call, by a name, in one string; ranks; the program that takes this one's place."""
+    drive = (
+        "import os\nimport subprocess\nimport sys\n\nsubprocess.Popen(['torchrun', 'one.py'])\n"
+        "cmd = [sys.executable, 'two.py']\nsubprocess.check_call(cmd)\nos.system('python three.py --lr 1')\n"
+        "os.execv(sys.executable, ['python', 'four.py'])\n"
+    )
+    names = ("one", "two", "three", "four")
+    found = mapped(tmp_path, drive_dot_py=drive, **{f"{name}_dot_py": SCRIPT for name in names})
+    assert edges(found) == {("drive.py", f"{name}.py") for name in names}
+    kinds = [found.processes[f"{name}.py"].kind for name in names]
+    assert kinds == ["rank", "subprocess", "subprocess", "subprocess"]
+    assert starts(found, "four.py") == [("drive.py", 9, "os.execv")]
+
+
+def test_ray_tasks_and_jobs(tmp_path: Path) -> None:
+    task = (
+        "import ray\nimport wandb\n\n\n@ray.remote\ndef fit():\n    wandb.init()\n    wandb.log({'a': 1})\n\n\n"
+        "class Worker:\n    def go(self):\n        wandb.init()\n        wandb.log({'a': 1})\n\n\n"
+        "ray.init()\nray.get(fit.remote())\nray.remote(num_gpus=1)(Worker).remote()\n"
+    )
+    submit = (
+        "from ray.job_submission import JobSubmissionClient\n\n"
+        "JobSubmissionClient('x').submit_job(entrypoint='python train.py')\n"
+    )
+    found = mapped(tmp_path, train_dot_py=task, submit_dot_py=submit)
+    assert edges(found) == {
+        ("submit.py", "ray-job train.py"), ("ray-job train.py", "train.py"), ("train.py", "ray-task train.py:fit"),
+        ("train.py", "ray-actor train.py:Worker"),
+    }  # fmt: skip
+    assert found.processes["train.py"].kind == "ray-driver"

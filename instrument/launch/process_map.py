@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING
 
 from instrument.errors import SourceError
 from instrument.launch._common import readable, scripts
+from instrument.launch._job_environment import assignments
+from instrument.launch._make import is_makefile, recipes
 from instrument.launch._ray_job import is_submission
-from instrument.launch._shell import EXPANSION, Command
+from instrument.launch._shell import EXPANSION, Command, read_script
 from instrument.plan.process_map import LAUNCHING, map_python
 from instrument.plan.rules import Rule
 from instrument.repo.processes import Process, ProcessKind, ProcessMap, Start
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
+    from instrument.repo.module import Module
 
 #: Words that make ranks of what follows.
 _RANKS = frozenset(("torchrun", "deepspeed", "torch.distributed.run", "torch.distributed.launch", "horovodrun"))
 _PYTHON = re.compile(r"python[\d.]*|uv|pythonw")
 _SLURM = re.compile(r"^#SBATCH\b", re.MULTILINE)
+_OF_OS = frozenset(("system", "execvp", "execv"))
 _STARTING = frozenset(("run", "Popen", "call", "check_call", "check_output", "system", "submit_job", "execvp", "execv"))
 #: A command in a container or task file: the words up to a file or module.
 _IN_TEXT = re.compile(
@@ -63,6 +67,11 @@ class _Launchers:
             for name in (posixpath.basename(path), path.removesuffix(".py").rpartition("/")[2])
             if name not in ("__init__", "__main__", "__init__.py", "__main__.py", "main", "train")
         } | {b"train.py", b"main.py", b".train", b".main", b"__main__"}
+        self.names |= {  # Modal's functions are started by their file
+            posixpath.basename(process.id.removeprefix("modal ").rpartition(":")[0]).encode()
+            for process in found.processes.values()
+            if process.kind == "modal"
+        }
 
     def look(self) -> None:
         seen = 0
@@ -79,7 +88,12 @@ class _Launchers:
                 seen += self._text(path, "container")
             elif path.endswith((".yaml", ".yml")):
                 seen += self._text(path, _yaml_kind(base, data))
-        for path, script in scripts(self.ctx, *LAUNCHING)[:_MAX_SCRIPTS]:
+        texts = [(path, script) for path, script in scripts(self.ctx, *LAUNCHING)]
+        for path in self.ctx.repo.having(*LAUNCHING):
+            source = readable(self.ctx, path) if is_makefile(path) else None
+            if source is not None:
+                texts.append((path, read_script(recipes(source.text))))
+        for path, script in texts[:_MAX_SCRIPTS]:
             if any(name in self.ctx.repo.read(path) for name in self.names):
                 slurm = bool(_SLURM.search(script.text))
                 for command in script.commands:
@@ -91,6 +105,8 @@ class _Launchers:
         values = command.values
         if not values or command.name in ("echo", "printf", "cat", "grep", "git", "pip", "pip3"):
             return
+        if values[0].rsplit("/", 1)[-1] == "modal":
+            self._modal(path, command)
         target = self._target(path, values)
         if target is None:
             return
@@ -112,6 +128,18 @@ class _Launchers:
             self._join(
                 path, line, target, outer, ranks or ("modal run" if modal else plain or outer[-1][1]), bool(ranks)
             )
+
+    def _modal(self, path: str, command: Command) -> None:
+        """`modal run app.py::train`: the functions of that file are started with it."""
+        for word in command.values[1:]:
+            file, _, function = word.partition("::")
+            for process in self.map.processes.values() if file.endswith(".py") else ():
+                at, _, name = process.id.removeprefix("modal ").rpartition(":")
+                if process.kind == "modal" and at.endswith(file) and function.split(".")[0] in ("", name):
+                    line = self.ctx.repo.source(path).line_of(command.start)
+                    start = Start(path=path, line=line, how=" ".join(command.values[:2]))
+                    if start not in process.starts:
+                        process.starts.append(start)
 
     def _target(self, path: str, values: tuple[str, ...]) -> Process | None:
         """The file that a command starts: of those in question the first that it names."""
@@ -164,7 +192,9 @@ class _Launchers:
         if kind is None or readable(self.ctx, path) is None:
             return False
         source = self.ctx.repo.source(path)
-        for match in _IN_TEXT.finditer(source.text):
+        # A list of words, one a line, reads as one line.
+        text = re.sub(r"\n[ \t]*-[ \t]+(?=[\"'\w/.-])", lambda m: " " * len(m[0]), source.text)
+        for match in _IN_TEXT.finditer(text):
             words = tuple(re.sub(r"[\"',\[\]]", " ", match[0]).split())
             target = self._target(path, words)
             if target is not None:
@@ -189,20 +219,35 @@ class _Launchers:
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name not in _STARTING:
                 continue
-            words = [w for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-                     for w in node.value.split()]  # fmt: skip
+            words = _words(call) + [word for value in _by_name(modules, call) for word in _words(value)]
             target = self._target(path, tuple(words))
             if target is None or target.id == path:
                 continue
             parent = self.map.processes.get(path) or self.map.add("script", path, path)
             job = name == "submit_job"
             bases = {word.rsplit("/", 1)[-1] for word in words}
-            how = "submit_job" if job else f"subprocess {name}" if name != "system" else "os.system"
+            how = "submit_job" if job else f"os.{name}" if name in _OF_OS else f"subprocess {name}"
             outer: list[tuple[ProcessKind, str]] = [("ray-job", "submit_job")] if job else []
             self._join(path, call.lineno, target, outer, how, bool(bases & _RANKS))
             if target.kind == "script" and not job:
                 target.kind = "subprocess"
             self.map.link(parent, self.map.processes[f"ray-job {target.name}"] if job else target)
+
+
+def _words(node: ast.AST) -> list[str]:
+    return [
+        word for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+        for word in inner.value.split()
+    ]  # fmt: skip
+
+
+def _by_name(modules: list[Module], call: ast.Call) -> list[ast.expr]:
+    """What the command is where it is named: `subprocess.run(cmd)`."""
+    command = call.args[0] if call.args else None
+    if not isinstance(command, ast.Name):
+        return []
+    made = [value for module in modules for value in assignments(module.function(call) or module.tree, command.id)]
+    return made[:3]
 
 
 def _yaml_kind(base: str, data: bytes) -> ProcessKind | None:

@@ -12,7 +12,7 @@ from instrument.plan.context import Context, Options
 from instrument.plan.edits import ordered
 from instrument.plan.imported import instead_of_edits
 from instrument.plan.model import Plan
-from instrument.plan.process_map import LAUNCHING
+from instrument.plan.process_map import LAUNCHING, STARTING
 from instrument.plan.rules import Rule, all_rules
 from instrument.plan.tracker_calls import EMITTING
 from instrument.repo.names import Program
@@ -20,7 +20,16 @@ from instrument.repo.notebook import NotebookSource, kernel_language
 from instrument.repo.scan import OUR_MARK, Repository
 
 #: Cheap facts that more than one rule wants to know of a file.
-COMMON_NEEDLES = (b"probe_tracking", b"import probe", b"from probe", b"install", *EMITTING, *LAUNCHING, *CARRYING)
+COMMON_NEEDLES = (
+    b"probe_tracking",
+    b"import probe",
+    b"from probe",
+    b"install",
+    *EMITTING,
+    *LAUNCHING,
+    *STARTING,
+    *CARRYING,
+)
 
 
 def make_plan(repo: Repository, options: Options | None = None) -> Plan:

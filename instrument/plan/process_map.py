@@ -48,10 +48,26 @@ _STARTERS: dict[str, tuple[ProcessKind, tuple[bytes, ...]]] = {
     "map_array": ("submitit", (b"submitit",)),
     "remote": ("ray-task", (b"ray",)),
 }
+#: Methods of a pool of processes that hand it a function.
+_POOL = frozenset(("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "submit"))
+_POOLS = (b"ProcessPoolExecutor", b"Pool(")
+#: Files that start processes with functions of others: parsed for the map if there are no more of them than this.
+STARTING = (
+    b"submitit",
+    b"multiprocessing",
+    b"ProcessPoolExecutor",
+    b"notebook_launcher",
+    b"ray.remote",
+    b"import modal",
+)
+_FEW = 40
 
 
 def map_python(ctx: Context) -> ProcessMap:
     """The map of what is seen in Python: each emitting site in its process, and how that is started."""
+    starting = ctx.paths(*STARTING) if any(site.kind in _EMITTING for site in ctx.plan.sites) else []
+    if len(starting) <= _FEW:
+        ctx.program.parsed([path for path in starting if ctx.repo.kind(path) == "own"])
     finder = _Finder(ctx)
     for site in ctx.plan.sites:
         coverage = _COVERAGE.get(site.outcome)
@@ -196,6 +212,8 @@ class _Finder:
                 self._parents(module, definition, process)
             return found
         for caller, call in self._named(definition.name):
+            if caller is not module and any(getattr(stmt, "name", "") == definition.name for stmt in caller.tree.body):
+                continue  # it has one of its own by that name
             kind = self._starts(caller, call, definition)
             if kind is None:
                 continue
@@ -251,6 +269,9 @@ class _Finder:
             return None
         func = call.func.func if isinstance(call.func, ast.Call) else call.func  # ray.remote(num_gpus=1)(Actor)
         kind, needles = _STARTERS.get(_last(func), (None, ()))
+        data = self.ctx.repo.read(module.path)
+        if _last(func) in _POOL and not (kind and any(needle in data for needle in needles)):
+            kind, needles = "spawned", _POOLS
         if kind is None or not any(needle in self.ctx.repo.read(module.path) for needle in needles):
             return None
         if kind == "ray-task":
@@ -263,9 +284,11 @@ class _Finder:
 
 
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    for keyword in call.keywords:
-        yield keyword.value
+    """What a call is given; of an object that is made for it (`submit(Job())`) its class too."""
+    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+        yield value
+        if isinstance(value, ast.Call):
+            yield value.func
 
 
 def _last(node: ast.AST) -> str:
