@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING
 
 from instrument.plan import place
 from instrument.plan.append import append_argument, append_element
+from instrument.plan.emission import Tracker
+from instrument.plan.mirror import Mirror
 from instrument.plan.place import Insertion
+from instrument.plan.probe_calls import ProbeCalls
 from instrument.plan.rules import Rule
-from instrument.shapes._building import after_building, ask, class_calls, insert, refuse_shadowed, target_of
+from instrument.shapes._building import after_building, ask, calls_of, class_calls, insert, refuse_shadowed, target_of
 
 if TYPE_CHECKING:
     from instrument.plan.context import Context
@@ -25,35 +28,54 @@ if TYPE_CHECKING:
 NAME = "hf_trainer"
 
 _TRAINER = re.compile(
-    r"(?:repo:)?(?:transformers|trl|sentence_transformers|setfit|unsloth|optimum|peft|span_marker)(?:\.\w+)*\.\w*Trainer"
+    r"(?:repo:)?(?:transformers|trl|sentence_transformers|setfit|unsloth|optimum|peft|span_marker|adapters|gliner)"
+    r"(?:\.\w+)*\.\w*Trainer"
 )
+#: What a file says that has one of them to do with.
+_WORDS = (
+    b"transformers", b"trl", b"setfit", b"unsloth", b"optimum", b"span_marker", b"gliner",
+    b"from adapters", b"import adapters",
+)  # fmt: skip
 
 #: In the order in which an import is looked for: unsloth patches the others and must be imported before them.
 _PACKAGES = ("unsloth", "trl", "sentence_transformers", "setfit", "span_marker", "transformers")
 
 #: Trainers of other families that live in these packages' names but take no Hugging Face callback.
-_NOT_HF = re.compile(
-    r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|transformers\.(?:\w+\.)*TF\w*Trainer)"
-)
+_NOT_HF = re.compile(r"(?:repo:)?transformers\.(?:\w+\.)*TF\w*Trainer")
 
 #: Trainers of these packages without an argument `callbacks` that inherit `add_callback` (trl 0.11.4, setfit 1.1.3).
 _ONLY_AFTER = re.compile(r"(?:repo:)?(?:trl\.(?:\w+\.)*IterativeSFTTrainer|setfit\.(?:\w+\.)*DistillationTrainer)")
 #: Before setfit 1.0 these have no callbacks at all, and since then they are old names of those that have.
 _OLD_SETFIT = re.compile(r"(?:repo:)?setfit\.(?:\w+\.)*(?:SetFitTrainer|DistillationSetFitTrainer)")
-#: Up to TRL 0.11 PPOTrainer is no Hugging Face Trainer: told by what only that one has (trl 0.11.4).
+#: TRL's own, which are no Hugging Face Trainers: they log through an Accelerator of theirs, which `log_with` of their
+#: configuration names the trackers of (trl 0.7.11 to 0.19.1; gone by 0.24).
+#: Those of optimum-habana 1.18.1 are made from them.
+_LOG_WITH = re.compile(
+    r"(?:repo:)?(?:trl\.(?:\w+\.)*(?:DDPOTrainer|AlignPropTrainer)|optimum\.(?:\w+\.)*Gaudi(?:DDPO|PPO)Trainer)"
+)
+#: Up to TRL 0.11 so is PPOTrainer: told by what only that one has (trl 0.11.4).
 _PPO = re.compile(r"(?:repo:)?trl\.(?:\w+\.)*PPOTrainer")
-_OLD_PPO = re.compile(rb"\blog_with\s*=|\.log_stats\(|\bcreate_reference_model\b|\bPPOConfig\([^)]*\bmodel_name\s*=")
+_OLD_PPO = re.compile(
+    rb"\blog_with\s*=|\.log_stats\(|\bcreate_reference_model\b|\bPPOConfig\([^)]*\bmodel_name\s*=|WithValueHead"
+    rb"|\.step\(\s*\w*quer"
+)
+
+#: What writes `probe.finish` into a file that opens W&B.
+_CLOSES = Tracker(
+    name=NAME, title="Hugging Face Trainer", packages=frozenset({"transformers"}), needles=(), opens={}, emits={},
+    closes=frozenset(), parts=("core", "wandb"),
+)  # fmt: skip
 
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
-    for module in context.modules(
-        b"Trainer", also=(b"transformers", b"trl", b"setfit", b"unsloth", b"sentence_transformers")
-    ):
+    for module in context.modules(b"Trainer", also=_WORDS):
         for call in class_calls(module):
             names = context.program.resolve(module, call.func)
             if any(_TRAINER.fullmatch(n) and not _NOT_HF.fullmatch(n) for n in names):
                 _wire(context, module, call, names)
+        if b".hyperparameter_search(" in module.source.data:
+            _close_before_search(context, module)
 
 
 def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str]) -> None:
@@ -62,7 +84,7 @@ def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str
     context.found("trl" if any(n.removeprefix("repo:").startswith("trl.") for n in names) else NAME)
     site = context.site(NAME, "build", module, call, f"{module.code(call.func)}(...)", strategy="register")
     if _has_callback(context, module, call):
-        site.outcome, site.why = "already", "it has a ProbeCallback"
+        site.outcome, site.why = "already", "Probe is registered on it"
         context.opened_elsewhere = True
         return
     if refuse_shadowed(context, module, site):
@@ -73,11 +95,10 @@ def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str
             "build setfit.Trainer in its place, with callbacks=[ProbeCallback()] of probe_tracking",
         )  # fmt: skip
         return
-    if any(_PPO.fullmatch(name) for name in names) and _OLD_PPO.search(module.source.data):
-        ask(
-            context, site, "old-ppo", "this PPOTrainer (TRL up to 0.11) takes no callbacks: it logs through `log_with` and "
-            "log_stats, and Probe does not get its metrics", "send the stats that `step` returns to probe.log by hand",
-        )  # fmt: skip
+    if any(_LOG_WITH.fullmatch(name) for name in names) or (
+        any(_PPO.fullmatch(name) for name in names) and _OLD_PPO.search(module.source.data)
+    ):
+        _add_tracker(context, module, call, site)
         return
     if any(_ONLY_AFTER.fullmatch(name) for name in names):
         if _add_after(context, module, call, site):
@@ -90,7 +111,7 @@ def _wire(context: Context, module: Module, call: ast.Call, names: frozenset[str
 
 
 def _has_callback(context: Context, module: Module, call: ast.Call) -> bool:
-    if "ProbeCallback" in module.code(call):
+    if "ProbeCallback" in module.code(call) or ".accelerator.trackers.append(ProbeTracker(" in module.source.text:
         return True
     given = place.argument(call, None, "callbacks")
     if isinstance(given, ast.Name) and re.search(
@@ -119,7 +140,9 @@ def _takes_callbacks(context: Context, module: Module, call: ast.Call) -> bool:
 def _add(context: Context, module: Module, call: ast.Call, site: Site) -> bool:
     given = place.argument(call, None, "callbacks")
     hidden = any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args)
-    if given is None and (hidden or len(call.args) > 7 or not _takes_callbacks(context, module, call)):
+    # How many arguments stand before it: 8 in transformers, 7 in most of TRL, 4 in its AsyncDistillationTrainer (1.16).
+    most = 4 if any(n.startswith("trl.") for n in context.program.resolve(module, call.func)) else 7
+    if given is None and (hidden or len(call.args) > most or not _takes_callbacks(context, module, call)):
         return _add_after(context, module, call, site)
     text = f"{_name(context, module, call)}()"
     if given is None:
@@ -150,6 +173,42 @@ def _add_after(context: Context, module: Module, call: ast.Call, site: Site) -> 
     return False
 
 
+def _close_before_search(context: Context, module: Module) -> None:
+    """`trainer.hyperparameter_search(...)` in a file that opens W&B: transformers closes that run and opens one a trial.
+
+    A run of Probe's that is still open would be joined by every trial (read in transformers 5.24, WandbCallback.setup).
+    """
+    if not any(True for _ in calls_of(context, module, "init", frozenset({"wandb.init"}))):
+        return
+    mirror = Mirror(context, _CLOSES, module, "wandb", ProbeCalls(context, module))
+    for call in module.calls():
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr == "hyperparameter_search"):
+            continue
+        if mirror.existing.counterpart(call, "finish"):
+            continue
+        point = place.before(module, module.statement(call), [f"{mirror.alias}.finish()"])
+        if point is not None:
+            mirror.insert(point, "close Probe's run where transformers closes W&B's: each trial opens its own")
+
+
+def _add_tracker(context: Context, module: Module, call: ast.Call, site: Site) -> None:
+    """One more tracker behind those of a trainer's own Accelerator, the first of which its image hooks are given.
+
+    Not in `log_with`: TRL compares it with "wandb" and "tensorboard" for what else it logs, and at which steps.
+    """
+    tracker = context.tracking.name(module, "ProbeTracker", "accelerate", beside="trl", at=call)
+    line = f"{{0}}.accelerator.trackers.append({tracker}(config=vars({{0}}.config)))"
+    if after_building(context, module, call, line, NAME, _TRACKED):
+        context.opened_elsewhere = True
+        site.outcome, site.why = "covered", "ProbeTracker gets what the trainer's Accelerator logs, on the main process"
+        return
+    ask(
+        context, site, "no-place",
+        "this trainer logs through an Accelerator of its own, and is built where no statement can stand beside it",
+        "keep it in a name, then run `instrument apply` again",
+    )  # fmt: skip
+
+
 def _always_a_list(module: Module, name: ast.Name) -> bool:
     """Whether every assignment of a name in the file is a written-out list."""
     values = [
@@ -161,6 +220,7 @@ def _always_a_list(module: Module, name: ast.Name) -> bool:
     return bool(values) and not parameters and all(isinstance(v, (ast.List, ast.ListComp)) for v in values)
 
 
+_TRACKED = "register Probe's tracker on the Accelerator that this trainer logs through, behind those of `log_with`"
 _REASON = "register Probe's callback on this Trainer; what it logs reaches Probe from the process that logs"
 
 
