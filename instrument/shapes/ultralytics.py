@@ -1,8 +1,9 @@
 """Ultralytics (YOLO, YOLOWorld, YOLOE, RTDETR): callbacks of the model that trains, or of a trainer that is used by itself.
 
-Read in ultralytics 8.4.190: `model.callbacks` go to the trainer of each `train`; on several GPUs they are pickled, by name,
-for the ranks, where rank 0 records (up to 8.3.0 they are not handed on). Its W&B, TensorBoard and MLflow callbacks log from installed code, so that nothing of
-them is mirrored elsewhere. A model that only predicts is left as it is.
+Read in ultralytics 8.4.190, and in 8.0.100 to 8.3.0: `model.callbacks` go to the trainer of each `train`; on several GPUs
+they are pickled, by name, for the ranks, where rank 0 records (up to 8.3.0 they are not handed on). Its W&B, TensorBoard and
+MLflow callbacks log from installed code, so that nothing of them is mirrored elsewhere. A model that only
+predicts is left as it is.
 """
 
 from __future__ import annotations
