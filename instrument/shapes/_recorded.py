@@ -63,6 +63,17 @@ def record_before(
     _done(context, module, call, recorder, site, beside)
 
 
+def _is_recorded(module: Module, node: ast.expr, target: str, recorder: Recorder) -> bool:
+    """Whether the object is handed to the function already: in the same function, or anywhere if it is an attribute."""
+    return any(
+        call.args
+        and module.code(call.func) == recorder.function
+        and module.code(call.args[0]) == target
+        and ("." in target or module.function(call) is module.function(node))
+        for call in module.calls()
+    )
+
+
 def _built(context: Context, module: Module, node: ast.expr, recorder: Recorder, site: Site, beside: str) -> None:
     line, reason = f"{recorder.function}({{}})", _reason(recorder)
     written = isinstance(node, ast.Call) and after_building(
@@ -97,10 +108,10 @@ def _ask(context: Context, recorder: Recorder, site: Site) -> None:
 
 
 def _may(context: Context, module: Module, target: str | None, node: ast.expr, recorder: Recorder, site: Site) -> bool:
-    text, parent = module.source.text, module.parent(node)
+    parent = module.parent(node)
     if isinstance(parent, ast.Call) and module.code(parent.func) == recorder.function:
         target = module.code(node)
-    if target is not None and f"{recorder.function}({target})" in text:
+    if target is not None and _is_recorded(module, node, target, recorder):
         site.outcome, site.why = "already", f"{recorder.function} is called with it"
         context.opened_elsewhere = True
         return False
