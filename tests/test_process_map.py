@@ -239,3 +239,25 @@ def test_ray_tasks_and_jobs(tmp_path: Path) -> None:
         ("train.py", "ray-actor train.py:Worker"),
     }  # fmt: skip
     assert found.processes["train.py"].kind == "ray-driver"
+
+
+def test_processes_that_no_token_reaches(tmp_path: Path) -> None:
+    """A container, a pod, a task that run covered code, and nothing in the repository names the token for them."""
+    files = {
+        "train.py": SCRIPT,
+        "run.sh": "#!/bin/bash\npython train.py\ndocker run --gpus all img python train.py\n",
+        "job.yaml": 'apiVersion: batch/v1\nkind: Job\nspec:\n  command: ["python", "train.py"]\n',
+        "task.yaml": "resources: {accelerators: A100}\nrun: python train.py\n",
+        "compose.yaml": "services:\n  train:\n    build: .\n    command: python train.py\n",
+        "Dockerfile": 'FROM python:3.11\nCOPY . .\nCMD ["python", "train.py"]\n',
+        "given.yaml": (
+            'apiVersion: batch/v1\nkind: Job\nspec:\n  env:\n  - name: WANDB_API_KEY\n    value: ""\n'
+            '  command: ["python", "train.py"]\n'
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    notes = make_plan(Repository(tmp_path)).notes
+    assert sorted((note.path, note.line) for note in notes if note.code == "token-not-given") == [
+        ("compose.yaml", 4), ("job.yaml", 4), ("run.sh", 3), ("task.yaml", 2),
+    ]  # fmt: skip

@@ -60,8 +60,18 @@ def _name(word: Word) -> str:
     return match[1] if match else ""
 
 
+def clears(command: Command) -> bool:
+    """Whether a command starts its program with none of this environment: `env -i`, `sudo` without `-E`."""
+    return _cleared(command)[1]
+
+
 def _assignments(command: Command) -> list[Word]:
     """The `NAME=value` words of an `env` or `sudo` that clears the environment."""
+    found, cleared = _cleared(command)
+    return found if cleared else []
+
+
+def _cleared(command: Command) -> tuple[list[Word], bool]:
     found: list[Word] = []
     program, cleared, skip = "", False, False
     for word in command.words:
@@ -73,7 +83,7 @@ def _assignments(command: Command) -> list[Word]:
             program = base
         elif not program:
             if word is not command.words[0] and len(found) == 0 and command.words.index(word) > 6:
-                return []
+                return [], False
         elif value in _VALUED:
             skip = True
         elif value.startswith("-"):
@@ -87,7 +97,7 @@ def _assignments(command: Command) -> list[Word]:
             found.append(word)
         else:
             break
-    return found if cleared else []
+    return found, cleared
 
 
 def _triples(command: Command) -> Located:

@@ -113,6 +113,10 @@ QUESTIONS: dict[str, Meaning] = {
         "W&B reads a framework's TensorBoard files (`sync_tensorboard=True`); there is no call to mirror.",
         "give the framework a callback or logger that calls probe.log, and run `instrument check`",
     ),
+    "token-not-given": Meaning(
+        "A process that records is started with another environment than this one, and nothing hands PROBE_TOKEN to it.",
+        "hand PROBE_TOKEN on by name where it is started; never write its value",
+    ),
     "token-not-forwarded": Meaning(
         "A tracker's credential is handed to a process here, and PROBE_TOKEN could not be added in the same way.",
         "hand PROBE_TOKEN on by name in the same place; never write its value",
