@@ -26,3 +26,12 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q
+
+# Every real repository of the corpus (downloads some 250 MB once, takes minutes); corpus-accept keeps one new answer.
+.PHONY: corpus corpus-accept
+corpus: $(VENV)/.dev
+	$(BIN)/python -m corpus.run
+
+corpus-accept: $(VENV)/.dev
+	@test -n "$(NAME)" || { echo "make corpus-accept NAME=..."; exit 2; }
+	$(BIN)/python -m corpus.run --accept $(NAME)
