@@ -399,3 +399,12 @@ def test_what_a_test_of_the_repository_pins_is_left(tmp_path: Path) -> None:
     result = fix(folder)
     assert (folder / "train.py").read_text() == text
     assert any("tests/test_row.py:5" in why for why in reasons(result))
+
+
+def test_a_patch_at_run_time_is_named_for_deletion(tmp_path: Path) -> None:
+    text = "import wandb\n\n\ndef log(row, *args, **kwargs):\n    print(row)\n\n\nwandb.log = log\nwandb.init()\nwandb.log({'a/b': 1})\n"
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "train.py").write_text(text)
+    found = [why for finding, why in settled(folder)[1].left if finding.code == "PI107"]
+    assert found and found[0].startswith("delete train.py:8 and train.py:4-5 (log)")

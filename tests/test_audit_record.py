@@ -324,3 +324,11 @@ def test_a_run_for_each_rank() -> None:
     ((_, one),) = CHECK.see_all([rank(0), rank(1), rank(2)])
     assert one.code == "PI109" and one.count == 3
     assert not list(CHECK.see_all([rank(0, 0.1), rank(1, 0.2)]))  # a sweep
+
+
+@pytest.mark.parametrize("code", ["PI201", "pi202"])
+def test_a_rule_of_records_is_explained(code: str) -> None:
+    result = CliRunner().invoke(build(), ["rule", code])
+    assert result.exit_code == 0 and code.upper() in result.stdout and "--record" in result.stdout
+    document = json.loads(CliRunner().invoke(build(), ["rule", code, "--json"]).stdout)
+    Draft202012Validator(json.loads((ROOT / "docs" / "rules.schema.json").read_text("utf-8"))).validate(document)

@@ -30,6 +30,8 @@ def _rule(ask: Ask, code: str | None, every: bool) -> int:
     from instrument.audit.rule import all_rules, rule_of
 
     every = every or code is None
+    if not every and code is not None and _of_records(ask, code):
+        return DONE
     rules = list(all_rules()) if every else [rule_of(code or "")]
     if ask.json:
         from instrument.report.json import write
@@ -41,3 +43,26 @@ def _rule(ask: Ask, code: str | None, every: bool) -> int:
     else:
         report.write_page(ask.out, rules[0])
     return DONE
+
+
+def _of_records(ask: Ask, code: str) -> bool:
+    """Say what a rule finds that only `audit --record` has; False where it is another one."""
+    from instrument.audit.record import page
+
+    found = page(code)
+    if found is None:
+        return False
+    code, title, why = found
+    if ask.json:
+        from instrument.report.json import write
+
+        only = {"bad": "", "good": "", "fix": "", "applicability": None}
+        rule = {"code": code, "name": title.replace(" ", "-"), "summary": title, "why": why, **only}
+        write({"schema": "instrument.rules/1", "command": "rule", "rules": [rule]})
+    else:
+        ask.out.line(f"{title} ({code})", "bold")
+        ask.out.line()
+        ask.out.paragraph(why)
+        ask.out.line()
+        ask.out.paragraph("Seen by `instrument audit --record RUN` only.")
+    return True

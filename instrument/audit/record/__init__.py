@@ -62,6 +62,23 @@ def all_checks() -> tuple[Check, ...]:
     return tuple(sorted(found, key=lambda check: (check.code, check.title)))
 
 
+def page(code: str) -> tuple[str, str, str] | None:
+    """(code, title, why) of a rule that only a record shows; None for any other code."""
+    wanted = code.strip().upper()
+    if wanted == "PI201":
+        return wanted, "steps made again after a resume", _AGAIN
+    for check in all_checks():
+        if check.code == wanted and wanted.startswith("PI2"):
+            return check.code, check.title, check.why
+    return None
+
+
+_AGAIN = (
+    "A run that is resumed from a checkpoint older than its last step makes some steps again. They carry the numbers they had: "
+    "of two points at a step Probe keeps the first. That is no fault, and told as a note."
+)
+
+
 def judge(path: Path, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Judged:
     """What the runs at a path show. Raises InstrumentError where there is no record, or for an unknown code."""
     from instrument.audit.record._report import Judged
