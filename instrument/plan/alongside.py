@@ -17,7 +17,7 @@ from instrument.plan.mirror import Mirror
 from instrument.plan.opening import open_beside, settling
 from instrument.plan.probe_calls import ProbeCalls
 from instrument.plan.tracker_calls import Calls, bound_in_part, find_calls
-from instrument.plan.twice import remember, row_of, sent_anywhere, sent_before
+from instrument.plan.twice import remember, row_of, sent_anywhere, sent_before, sent_by_callers
 from instrument.repo.tree import walk
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def _emit(
         site.outcome, site.why = "left", read.why
         return
     row = row_of(tracker, module, node, read) if isinstance(read, Emission) else None
-    twice = None
-    if row is not None:
+    twice = sent_by_callers(context, module, node)
+    if twice is None and row is not None:
         twice = sent_anywhere(context, row) if tracker.gives_way(module) else sent_before(context, row)
     if twice is not None:
         site.outcome, site.why = "left", twice

@@ -63,6 +63,32 @@ def sent_anywhere(context: Context, row: Row) -> str | None:
     return None
 
 
+def sent_by_callers(context: Context, module: Module, node: ast.AST) -> str | None:
+    """Why what a writer's own `add_scalar` sends on is left: whoever calls it is mirrored, with the same values.
+
+    A `SummaryWriter` of the repository's own that also sends to another tracker (rsl_rl 2 to 5) is called as any writer
+    is; Probe stands beside those calls whichever writer they get, and would have each value twice.
+    """
+    function, owner = module.function(node), module.enclosing_class(node)
+    if owner is None or not isinstance(function, ast.FunctionDef) or function.name not in ("add_scalar", "add_scalars"):
+        return None
+    names = {name for base in owner.bases for name in context.program.resolve(module, base)}
+    if not any(name.endswith(".SummaryWriter") for name in names):
+        return None
+    for caller in context.modules(b".add_scalar"):
+        for call in caller.calls():
+            if (
+                isinstance(call.func, ast.Attribute)
+                and call.func.attr == function.name
+                and not (caller is module and caller.enclosing_class(call) is owner)
+                and any(
+                    f"SummaryWriter().{function.name}" in name for name in context.program.resolve(caller, call.func)
+                )
+            ):
+                return f"the calls of {owner.name}.{function.name} are mirrored"
+    return None
+
+
 def remember(context: Context, row: Row) -> None:
     """Note a row that reaches Probe."""
     context.sent.setdefault(row.module.path, []).append(row)
