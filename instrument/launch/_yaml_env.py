@@ -192,6 +192,10 @@ def _named(text: str, node: Node, index: int, name: str) -> Located:
     secret_name = re.sub("wandb", "probe", secret.value, flags=re.IGNORECASE) if secret is not None else "probe-secret"
     if secret_name.lower() == "probe":
         secret_name = "probe-secret"
+    if secret is not None and (secret.style in ("'", '"') or not re.fullmatch(r"[\w.-]+", secret_name)):
+        if '"' in secret_name or "\\" in secret_name:
+            return Located(left=[_left(item.start, name)])
+        secret_name = f'"{secret_name}"'
     upper = key is None or key.value.isupper()
     key_name = TOKEN if upper else TOKEN.lower().replace("_", "-")
     lines = [

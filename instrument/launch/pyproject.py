@@ -15,7 +15,7 @@ from instrument.repo.source import Source
 _ARRAYS = re.compile(
     r"project\.dependencies|project\.optional-dependencies\.[^.]+|dependency-groups\.[^.]+"
     r"|tool\.(?:uv|pdm|rye)\.dev-dependencies(?:\.[^.]+)?"
-    r"|tool\.hatch\.envs\.[^.]+\.(?:extra-)?dependencies"
+    r"|(?:tool\.hatch\.)?envs\.[^.]+\.(?:extra-)?dependencies"
     r"|dependencies"
 )
 #: Tables of `name = version`.
@@ -28,7 +28,7 @@ _PYTHONS = (("project", "requires-python"), ("tool", "poetry", "dependencies", "
 
 
 def _matches(path: str) -> bool:
-    return path.rsplit("/", 1)[-1] == "pyproject.toml"
+    return path.rsplit("/", 1)[-1] in ("pyproject.toml", "hatch.toml")
 
 
 def locate(source: Source, names: Sequence[str]) -> Located:

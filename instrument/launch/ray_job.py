@@ -139,6 +139,11 @@ def runs_ours(ctx: Context, folder: str, command: Command) -> bool:
         name = posixpath.normpath(file.replace("\ufffc", "").lstrip("/"))
         places = {name, posixpath.normpath(posixpath.join(folder, name))}
         return any(place in ctx.repo.files and ctx.repo.kind(place) == "own" for place in places)
+    values = command.values[command.values.index("--") + 1 :] if "--" in command.values else ()
+    for script in (value for value in values if value.endswith(".sh")):
+        for place in (posixpath.normpath(script), posixpath.normpath(posixpath.join(folder, script))):
+            if place in ctx.repo.files and ctx.repo.kind(place) == "own":
+                return re.search(rb"\bpython|\btorchrun\b", ctx.repo.read(place)) is not None
     module = module_entry(command)
     if module is not None:
         name = module.replace(".", "/")

@@ -12,8 +12,8 @@ import re
 from typing import TYPE_CHECKING
 
 from instrument.launch._cleared import clears
-from instrument.launch._common import ORDER, covered, scripts
-from instrument.launch._names import TOKEN
+from instrument.launch._common import ORDER, covered, is_ci, scripts
+from instrument.launch._names import TOKEN, is_credential
 from instrument.launch._shell import Command, Script
 from instrument.plan.rules import Rule
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NEEDLES = (
     b"docker", b"podman", b"apptainer", b"singularity", b"services:", b"apiVersion:", b"run:", b"--export", b"env -",
-    b"sudo ",
+    b"sudo ", b"deepspeed", b"secrets.",
 )  # fmt: skip
 _WHERE = {"container": "a container", "kubernetes": "a pod", "sky": "a SkyPilot task"}
 _NOTHING = re.compile(r"--export[= ](?:NONE|NIL)\b", re.IGNORECASE)
@@ -43,8 +43,11 @@ def plan(ctx: Context) -> None:
             if "ockerfile" not in base and "ontainerfile" not in base:  # whoever runs the image hands it over
                 if not _handled(ctx, start.path):
                     _ask(ctx, start.path, start.line, f"what records runs in {where}")
-    for path, script in scripts(ctx, b"--export", b"env -", b"sudo "):
+    for path, script in scripts(ctx, b"--export", b"env -", b"sudo ", b"deepspeed"):
         _script(ctx, path, script)
+    for path in ctx.repo.having(b"secrets."):
+        if is_ci(path):
+            _workflow(ctx, path, targets)
 
 
 def _records(ctx: Context, top: str) -> bool:
@@ -76,8 +79,32 @@ def _script(ctx: Context, path: str, script: Script) -> None:
             continue
         if _NOTHING.search(text):
             _ask(ctx, path, source.line_of(command.start), "what records runs in a Slurm job that gets nothing")
+        elif command.name == "deepspeed" and any(re.match(r"--hostfile|-H\Z", value) for value in command.values):
+            if b"deepspeed_env" not in ctx.repo.read(path) and ".deepspeed_env" not in ctx.repo.files:
+                what = (
+                    "what records may run on another node, which gets .deepspeed_env and NCCL's and Python's variables"
+                )
+                _ask(ctx, path, source.line_of(command.start), what)
         elif _cleared(command):
             _ask(ctx, path, source.line_of(command.start), "what records is started with an environment of its own")
+
+
+def _workflow(ctx: Context, path: str, targets: frozenset[str]) -> None:
+    """A workflow that runs what is covered with a tracker's secret: its secrets are its owner's to hand out."""
+    text = ctx.repo.read(path).decode("utf-8", "replace")
+    runs = any(
+        re.search(rf"(?<![\w-])(?:[\w./-]*/)?{re.escape(posixpath.basename(target))}\b", text) for target in targets
+    )
+    named = next((m for m in re.finditer(r"(?m)^\s*([A-Z_]+):", text) if is_credential(m[1])), None)
+    if runs and named is not None and TOKEN not in text:
+        ctx.note(
+            "question",
+            "token-not-given",
+            f"a workflow runs what records, with {named[1]} and without {TOKEN}; workflows are not changed",
+            path=path,
+            line=text.count("\n", 0, named.start(1)) + 1,
+            next=f"add {TOKEN}: ${{{{ secrets.{TOKEN} }}}} beside it",
+        )
 
 
 def _cleared(command: Command) -> bool:
