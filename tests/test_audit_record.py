@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
-import sys
+import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from instrument.audit.record import Seen, all_checks, judge
 from instrument.audit.record._recorded import Recorded
 from instrument.cli import build
 from instrument.verify.model import Run
+from tests.audit_lab import Job, run
 
 ROOT = Path(__file__).resolve().parents[1]
 Row = tuple[float | None, dict[str, float]]
@@ -231,8 +231,8 @@ def test_a_wall_of_charts_with_one_point_each() -> None:
 # -- real records, and the command
 
 PROBE = """
-import probe, sys
-first, last, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+import os, probe
+first, last, name = int(os.environ["FIRST"]), int(os.environ["LAST"]), os.environ["JOB"]
 probe.init(name=name, external_id=name, config={"lr": 0.1}, capture_reads=False, capture_outputs=False)
 for step in range(first, last):
     probe.log({"train/loss": 1 / (step + 1), "cache/hit_rate": 0.0}, step=step)
@@ -243,29 +243,27 @@ probe.finish()
 @pytest.fixture(scope="module")
 def outbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two offline runs of one job: resumed with its counter, and of another without."""
+    pytest.importorskip("probe")
+    pytest.importorskip("wandb")
+    if not hasattr(os, "fork"):
+        pytest.skip("the lab forks")
     folder = tmp_path_factory.mktemp("probe")
-    script = folder / "train.py"
-    script.write_text(PROBE)
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PROBE_", "WANDB_"))}
-    private = {
-        "PROBE_MODE": "offline", "PROBE_OUTBOX_DIR": str(folder / "outbox"), "HOME": str(folder), "PROBE_AUTO_LOGIN": "0",
-        "PROBE_CONFIG_PATH": str(folder / "config.json"), "PROBE_TELEMETRY": "0",
-    }  # fmt: skip
-    for first, last, name in ((0, 6, "kept"), (6, 9, "kept"), (0, 6, "lost"), (0, 3, "lost")):
-        subprocess.run(
-            [sys.executable, str(script), str(first), str(last), name], env=kept | private, check=True, timeout=300,
-            capture_output=True,
-        )  # fmt: skip
-    return folder / "outbox"
+    (folder / "train.py").write_text(PROBE)
+    jobs = [
+        Job(folder, "train.py", env={"FIRST": str(first), "LAST": str(last), "JOB": name})
+        for first, last, name in ((0, 6, "kept"), (6, 9, "kept"), (0, 6, "lost"), (0, 3, "lost"))
+    ]
+    run(folder, jobs)
+    return folder / "record" / "outbox"
 
 
 @pytest.fixture
 def cli() -> Callable[..., tuple[int, str]]:
-    def run(*arguments: object) -> tuple[int, str]:
+    def audit(*arguments: object) -> tuple[int, str]:
         result = CliRunner().invoke(build(), ["audit", *map(str, arguments)])
         return result.exit_code, result.stdout
 
-    return run
+    return audit
 
 
 def test_an_outbox_with_two_resumed_runs(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
@@ -332,3 +330,20 @@ def test_a_rule_of_records_is_explained(code: str) -> None:
     assert result.exit_code == 0 and code.upper() in result.stdout and "--record" in result.stdout
     document = json.loads(CliRunner().invoke(build(), ["rule", code, "--json"]).stdout)
     Draft202012Validator(json.loads((ROOT / "docs" / "rules.schema.json").read_text("utf-8"))).validate(document)
+
+
+def test_odd_values_and_steps_are_judged_without_a_fault() -> None:
+    chance = random.Random(7)
+    odd = [0.0, -0.0, 1.0, -3.5, math.nan, math.inf, -math.inf, 1e308, 2.0**63]
+    keys = ["loss", "train/step", "a/hit_rate", "step", "x/1/y", "x/2/y", "", "/", "a/count", "é/平均_rate"]
+    for _ in range(60):
+        parts = []
+        for begun in range(chance.randint(1, 3)):
+            rows: list[Row] = []
+            for _ in range(chance.randint(1, 12)):
+                step = chance.choice([None, *odd, *range(6)])
+                rows.append((step, {key: chance.choice(odd) for key in chance.sample(keys, chance.randint(1, 5))}))
+            parts.append(part(rows, tracker=chance.choice(["probe", "mlflow", "tensorboard"]), begun=begun * 100.0))
+        for one in seen(*parts):
+            assert one.message and "\n" not in one.message
+        assert isinstance(seen(wandb([row for _, row in rows], {"loss": "train/step", "a/hit_rate": "gone"})), list)
