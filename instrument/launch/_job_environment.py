@@ -69,8 +69,27 @@ class JobEnvironments:
             if value.args or any(keyword.arg is None for keyword in value.keywords) or not value.keywords:
                 return False
             return self._insert(value, value.keywords[-1], f"env_vars={self._pair()}")
+        if isinstance(value, ast.Name):
+            later = list(self._set_later(call, value.id))
+            if later:  # `env["env_vars"] = {...}`, after it was made
+                return len(later) == 1 and later[0] is not None and self._variables(call, later[0], depth)
         made = self._made(call, value)
         return made is not None and depth > 0 and self._environment(call, made, depth - 1)
+
+    def _set_later(self, call: ast.Call, name: str) -> Iterator[ast.expr | None]:
+        """What `name["env_vars"]` is set to in the same scope; None for `name.update(...)`, which may set it too."""
+        function = self.module.function(call)
+        for node in walk(function or self.module.tree):
+            if isinstance(node, (ast.Assign, ast.Call)) and self.module.function(node) is not function:
+                continue  # another scope's
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target = node.targets[0]
+                if isinstance(target, ast.Subscript) and _name(target.value) == name:
+                    if constant(target.slice) == "env_vars":
+                        yield node.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+                if _name(node.func.value) == name:
+                    yield None
 
     def _variables(self, call: ast.Call, value: ast.expr, depth: int) -> bool:
         """Its `env_vars`."""
@@ -145,7 +164,11 @@ class JobEnvironments:
         for scope in (function, self.module.tree):
             if scope is None:
                 continue
-            made = list(assignments(scope, value.id))
+            made = [
+                v
+                for v in assignments(scope, value.id)
+                if self.module.function(v) is (scope if scope is function else None)
+            ]
             if made:
                 return made[0] if len(made) == 1 else None
         return None

@@ -7,6 +7,7 @@ import re
 
 from instrument.launch._text import newline_at
 from instrument.repo.source import PythonSource
+from instrument.repo.tree import walk
 
 _AFTER = re.compile(r"(?:[ \t\r\n]|\\\r?\n|#[^\n]*(?=\n))*")
 
@@ -64,6 +65,29 @@ def _balanced(source: PythonSource, last: ast.AST, close: int) -> int:
         if at >= close or text[at] != ")":
             return end
         end = at + 1
+
+
+def may_grow(tree: ast.AST, node: ast.expr) -> bool:
+    """Whether a list or tuple may have one more element where it stands, as the proofs of a plan see it: where it is
+    handed on, not where it is looped over, unpacked, counted or indexed at once.
+    """
+    above = next((inner for inner in walk(tree) if any(child is node for child in ast.iter_child_nodes(inner))), None)
+    if isinstance(above, ast.Call):
+        return above.func is not node
+    if isinstance(above, ast.IfExp):
+        return above.test is not node
+    if isinstance(above, ast.Assign):
+        return not any(isinstance(target, (ast.Tuple, ast.List)) for target in above.targets)
+    if isinstance(above, ast.Return):
+        return not isinstance(node, ast.Tuple)
+    if isinstance(above, ast.BoolOp):
+        return isinstance(above.op, ast.Or)
+    if isinstance(above, ast.Dict):
+        return not any(key is None and value is node for key, value in zip(above.keys, above.values))
+    return isinstance(
+        above,
+        (ast.List, ast.Tuple, ast.Set, ast.BinOp, ast.Lambda, ast.keyword, ast.AnnAssign, ast.AugAssign, ast.NamedExpr),
+    )
 
 
 def constant(node: ast.AST | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from instrument.launch._common import ORDER, covered
 from instrument.launch._environ import READ, import_os
 from instrument.launch._names import TOKEN, is_credential
-from instrument.launch._python import constant, element_after
+from instrument.launch._python import constant, element_after, may_grow
 from instrument.plan.process_map import map_python
 from instrument.plan.rules import Rule
 from instrument.repo.tree import walk
@@ -54,7 +54,8 @@ def _secrets(ctx: Context, module: Module, listed: ast.List | ast.Tuple) -> None
 
 
 def _add(ctx: Context, module: Module, listed: ast.AST, anchor: ast.AST, secret: str) -> None:
-    if not import_os(ctx, module, RULE.name, f"modal:{module.path}"):
+    grows = isinstance(listed, (ast.List, ast.Tuple)) and may_grow(module.tree, listed)
+    if not grows or not import_os(ctx, module, RULE.name, f"modal:{module.path}"):
         _ask(ctx, module, listed, "a Modal function's secrets are listed here")
         return
     offset, added = element_after(module.source, listed, anchor, anchor, _secret(secret))

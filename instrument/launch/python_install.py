@@ -10,7 +10,7 @@ from instrument.errors import SourceError
 from instrument.launch._dependencies import DependencyKind, dependency_rule
 from instrument.launch._names import PACKAGE, distribution
 from instrument.launch._pip import install_insertions
-from instrument.launch._python import constant, element_after
+from instrument.launch._python import constant, element_after, may_grow
 from instrument.launch._text import Insertion, Left, Located
 from instrument.repo.source import PythonSource, Source
 from instrument.repo.tree import walk
@@ -79,6 +79,10 @@ def _listed(source: PythonSource, tree: ast.Module, value: ast.expr, names: Sequ
         ]  # fmt: skip
         value = made[0] if len(made) == 1 else value
     if isinstance(value, (ast.List, ast.Tuple)) and value.elts:
+        if not may_grow(tree, value):
+            if any(distribution(constant(item) or "") in names for item in value.elts):
+                located.left.append(_by_hand(source.start(value), "this list"))
+            return
         _beside(source, value, value.elts, names, located)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from instrument.launch._common import ORDER, covered
 from instrument.launch._job_environment import assignments, has_everything
 from instrument.launch._names import TOKEN, is_credential
-from instrument.launch._python import constant, element_after
+from instrument.launch._python import constant, element_after, may_grow
 from instrument.plan.rules import Rule
 from instrument.repo.tree import walk
 
@@ -76,7 +76,7 @@ def _arguments(ctx: Context, module: Module, node: ast.List) -> None:
         name = re.match(r"[A-Z_]*", words[i + 1])
         if word not in ("-e", "--env") or name is None or not is_credential(name[0]) or any(TOKEN in w for w in words):
             continue
-        if not _CONTAINERS & set(words[:4]):
+        if not _CONTAINERS & set(words[:4]) or not may_grow(module.tree, node):
             _ask(ctx, module, node.elts[i], f"{name[0]} is handed on here and {TOKEN} is not")
             return
         option, value = node.elts[i], node.elts[i + 1]

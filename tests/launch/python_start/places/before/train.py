@@ -1,0 +1,4 @@
+import wandb
+
+wandb.init(project="toy")
+wandb.log({"loss": 1.0})
