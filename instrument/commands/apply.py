@@ -36,6 +36,9 @@ def apply(
     patch_file: Annotated[
         Path | None, typer.Option("--patch", metavar="FILE", help="Also write the change as a patch.")
     ] = None,
+    one_by_one: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Ask for each edit; what needs another follows it.")
+    ] = False,
     commit: Annotated[
         bool, typer.Option("--commit", help="Commit what was written, with a message that lists the edits.")
     ] = False,
@@ -60,7 +63,15 @@ def apply(
         _refuse_dirty(repo, plan)
     if commit:
         committing.check(repo)
-    summary, changes = proved(ask, plan, _same_scope(ask, plan) if plan_file else ask.replan)
+    replan = _same_scope(ask, plan) if plan_file else ask.replan
+    if one_by_one:
+        chosen = _chosen(ask, plan, yes)
+        if chosen is None or chosen[0].empty:
+            ask.out.line("nothing was written")
+            return FOUND
+        plan, replan = chosen
+        yes = True
+    summary, changes = proved(ask, plan, replan)
     text = patch(changes, git_prefix(repo))
     if patch_file is not None:
         write_file(patch_file, text)
@@ -86,6 +97,21 @@ def apply(
         committing.commit(repo, summary)
     _tell(ask, summary, "done")
     return DONE
+
+
+def _chosen(ask: Ask, plan: Plan, yes: bool) -> tuple[Plan, Callable[[Repository], Plan]] | None:
+    """What `--interactive` leaves of a plan. Raises InstrumentError where nobody can be asked."""
+    if yes or ask.json:
+        raise InstrumentError("--interactive asks: it goes with neither --yes nor --json", code="not-interactive")
+    if not ask.interactive:
+        raise InstrumentError(
+            "--interactive needs a terminal",
+            hint="--only GLOB takes some of the files without asking",
+            code="not-interactive",
+        )
+    from instrument.commands._choose import choose
+
+    return choose(ask, plan)
 
 
 def _loaded(ask: Ask, file: Path) -> Plan:

@@ -228,6 +228,10 @@ ERRORS: dict[str, Meaning] = {
         "The path given to `audit --record` holds no record of a run that a reader knows.",
         "give the folder that Probe's outbox, `wandb/`, `mlruns/` or the event files are in",
     ),
+    "not-interactive": Meaning(
+        "`--interactive` asks on a terminal, and there is none, or the other options say not to ask.",
+        "leave out --yes and --json, or take some of the files with --only",
+    ),
     "no-target": Meaning("The path that was given does not exist.", "give the trainer's folder"),
     "no-sdk": Meaning("probe-research is not installed beside this tool.", 'pip install "probe-research>=0.337"'),
     "not-imported": Meaning("The SDK could not take a run that was to be imported.", "see the message"),
