@@ -37,7 +37,10 @@ _MAPPINGS = {
 }
 _SCALARS = frozenset({"add_scalar", "log_metric"})
 #: Files in which a call could be one.
-_CALL = re.compile(rb"\.(?:log|log_\w+|add_scalar)\s*\(|\blog\s*\(")
+_CALL = re.compile(
+    rb"(?<!torch)(?<!math)(?<!numpy)(?<!np)(?<!jnp)(?<!tf)\.log\s*\("
+    rb"|\.(?:log_metrics?|log_dict|log_scalars|log_train|log_eval|log_stats|add_scalar)\s*\(|import[^\n]*\blog\b"
+)
 _LAST = re.compile(r"(\w+)\W*$")
 
 
@@ -75,13 +78,19 @@ def find_sinks(context: AuditContext) -> list[Sink]:
 
 def _sink(context: AuditContext, module: Module, call: ast.Call) -> Sink | None:
     func = call.func
+    if not call.args and not call.keywords:
+        return None  # a logarithm
     if isinstance(func, ast.Attribute):
+        if not isinstance(func.value, (ast.Name, ast.Attribute, ast.Subscript)) and not _named_as_one(module, func):
+            return None
         if func.attr in _SCALARS:
             return _scalar(context, module, call, func)
         if func.attr not in _METHODS:
             return None
     elif not isinstance(func, ast.Name) or func.id not in module.aliases | {"log"}:
         return None
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("self", "cls"):
+        return None  # a method of one's own: what it calls is looked at there
     names = context.program.resolve(module, func)
     for name in sorted(names):
         if name in _MAPPINGS:
@@ -98,10 +107,16 @@ def _sink(context: AuditContext, module: Module, call: ast.Call) -> Sink | None:
     row = _row_of(call)
     if row is None:
         return None
-    step = argument(call, None, "step", "global_step", "iteration", "step_key") or _after(call, row)
-    return Sink(
-        module, call, "layer", "row", row, step, argument(call, None, "prefix"), argument(call, None, "step_key")
-    )
+    step = argument(call, None, "step", "global_step", "iteration") or _after(call, row)
+    told = argument(call, None, "step_key")
+    if isinstance(step, ast.Constant) and isinstance(step.value, str):
+        step, told = None, step  # the name of a counter that is in the row
+    return Sink(module, call, "layer", "row", row, step, argument(call, None, "prefix"), told)
+
+
+def _named_as_one(module: Module, func: ast.Attribute) -> bool:
+    """`wandb.init().log`, `get_tracker().log`."""
+    return isinstance(func.value, ast.Call) and bool(_RECEIVER.search(module.code(func.value.func).lower()))
 
 
 def _scalar(context: AuditContext, module: Module, call: ast.Call, func: ast.Attribute) -> Sink | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from instrument.audit.axes import Declared, axis_of, declared
+from instrument.audit.axes import Declared, axis_of, declared, is_counter
 from instrument.audit.keys import WILD, pattern, shown
 from instrument.audit.rule import AuditRule, Finding
 from instrument.audit.rules._shared import around, is_media, names_in
@@ -39,7 +39,9 @@ def check(context: AuditContext) -> Iterator[Finding]:
         if not entries:
             continue
         message = (
-            _without_counter(sink, entries, axes) or _beside(sink, twins) or _every_nth(context, sink, entries, axes)
+            _without_counter(sink, entries, axes)
+            or (None if axes else _beside(sink, twins))
+            or _every_nth(context, sink, entries, axes)
         )
         if message:
             yield context.finding("PI102", sink.module, sink.call, message, sink=sink)
@@ -120,7 +122,7 @@ def _without_counter(sink: Sink, entries: list[Entry], axes: list[Declared]) -> 
     explicit = [axis for one in axes for axis in one.axes if WILD not in axis]
     if covered or sink.step is not None or not explicit or any(k in explicit for k in keys):
         return None
-    if any("*" in one.names for one in axes):
+    if any("*" in one.names for one in axes) or any(map(is_counter, keys)):
         return None
     return f"«{shown(keys[0])}» has neither a step nor a declared axis, unlike the other metrics of this run"
 
@@ -145,7 +147,7 @@ def _twins(context: AuditContext) -> dict[tuple[str, int, str], list[Sink]]:
     """Sinks of one function that are given the same row."""
     found: dict[tuple[str, int, str], list[Sink]] = {}
     for sink in context.sinks:
-        if sink.exact and sink.kind == "row" and isinstance(sink.row, ast.Name):
+        if sink.exact and sink.tracker != "probe" and sink.kind == "row" and isinstance(sink.row, ast.Name):
             key = (sink.module.path, id(sink.module.function(sink.call)), sink.row.id)
             found.setdefault(key, []).append(sink)
     return found

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from instrument.audit.context import AuditContext
     from instrument.repo.module import Module
 
-#: What has a zero default in it, in any of the ways that are looked for.
-_WHERE = re.compile(
-    rb"else\s+\[?0(?:\.0*)?\b|else:|\b0(?:\.0*)?\s+if\b|return\s+0(?:\.0*)?\b|,\s*0(?:\.0*)?\s*\)|\bor\s+\[?0"
-)
+#: What a property or a method gives in one line.
+_GIVEN = re.compile(rb"return[^\n]*(?:\n[^\n]*){0,4}?\belse\s+0(?:\.0*)?\b")
 _MEANS = frozenset("mean nanmean average median fmean std nanstd percentile quantile".split())
 #: What raises, or warns, when it is given nothing.
 _FAIL = _MEANS | {"min", "max", "amin", "amax"}
@@ -29,7 +27,12 @@ _COUNT = re.compile(r"(?:^|[_/])(?:num|n|count|counts|total|sum|size)(?:$|[_/])"
 #: A key with a section, which no path or address looks like.
 _SECTIONED = re.compile(r"[A-Za-z][\w\-.@{}\0]*(?:/[\w\-.@{}\0]+)+")
 _METRIC_CODE = re.compile(rb"metric|stat(?:s|istics)|log_|_log|report|summar", re.IGNORECASE)
-_INLINE = re.compile(rb"return 0|else\s+0(?:\.0*)?\b|\]\s*=\s*(?:0(?:\.0*)?\s*$|\[0(?:\.0*)?\]\s*\*)", re.MULTILINE)
+#: A key with a value that has a zero default a few lines on; a key that is set to nothing; a function of metrics that gives it.
+_INLINE = re.compile(
+    rb"""["']\s*(?:\]\s*=|:)(?!:)(?:[^\n]*\n){0,5}?[^\n]*\belse\s+0(?:\.0*)?\b"""
+    rb"""|["']\s*:\s*\(?\s*0(?:\.0*)?\s+if\b|["']\s*\]\s*=\s*(?:0(?:\.0*)?\s*$|\[0(?:\.0*)?\]\s*\*)|def \w*metric""",
+    re.MULTILINE,
+)
 _NOT_METRIC = re.compile(r"url|path|http|/v\d|text/|application/", re.IGNORECASE)
 #: Time that has always passed: such a test only keeps a division from failing.
 _CLOCK = re.compile(r"time|elapsed|duration|seconds|wall", re.IGNORECASE)
@@ -144,7 +147,7 @@ def _filled(context: AuditContext, module: Module, what: str, value: ast.expr) -
 
 def _properties(context: AuditContext, read: set[str]) -> Iterator[Finding]:
     """Properties whose values rows take, and the counts that such a ratio is made of."""
-    for module in context.modules(b"@property", b"@cached_property", where=_WHERE.search):
+    for module in context.modules(b"@property", b"@cached_property", where=_GIVEN.search):
         for _, node in module.definitions:
             if isinstance(node, ast.FunctionDef) and node.name in read and _is_property(node):
                 for result in module.index.inner[node].returns:
@@ -203,7 +206,7 @@ def _written_out(context: AuditContext) -> Iterator[Finding]:
 
 
 def _may_be_written(data: bytes) -> bool:
-    return bool(_INLINE.search(data) and _METRIC_CODE.search(data))
+    return bool(_METRIC_CODE.search(data) and _INLINE.search(data))
 
 
 def _key_of(module: Module, node: ast.expr, sends: bool) -> str | None:
@@ -295,7 +298,7 @@ def _is_nothing(value: ast.expr) -> bool:
 
 def _in_classes(context: AuditContext) -> Iterator[Finding]:
     """What a metric's own class gives: `return self.sum / self.count if self.count > 0 else 0.0`."""
-    for module in context.modules(b"Metric", b"Accumulator", b"Meter", where=_WHERE.search):
+    for module in context.modules(b"Metric", b"Accumulator", b"Meter", where=_GIVEN.search):
         for _, node in module.definitions:
             if not isinstance(node, ast.FunctionDef):
                 continue
