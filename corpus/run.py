@@ -95,6 +95,8 @@ def check(source: Source, into: Path, accept: bool = False) -> Row:
 def _there_and_back(root: Path, repo: Repository, plan: object) -> None:
     """Apply through the command line, plan again (nothing), undo (the same bytes)."""
     paths = [change.path for change in changes(repo, plan)]  # type: ignore[arg-type]
+    if not paths:
+        return  # there is nothing to apply, nor to undo
     before = {path: _bytes(root / path) for path in paths}
     for arguments in (["apply", str(root), "--yes", "--quiet"], ["undo", str(root)]):
         done = subprocess.run(

@@ -8,6 +8,7 @@ to Probe's `init` and are honoured there per key.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from instrument.plan.alongside import plan_tracker
 from instrument.plan.bind import repeatable
 from instrument.plan.emission import Ask, Emission, Left, Opening, Tracker, Used, mapping_call
-from instrument.plan.place import argument
+from instrument.plan.place import argument, has_splat
 from instrument.plan.rules import Rule
 
 if TYPE_CHECKING:
@@ -102,11 +103,22 @@ def _from_tensorboard(context: Context, module: Module, call: ast.Call) -> None:
     """
     synced = argument(call, None, "sync_tensorboard")
     on = isinstance(synced, ast.Constant) and synced.value is True
-    if on and not context.opened_elsewhere and not context.modules(b"SummaryWriter", b"create_file_writer"):
+    on = on or (has_splat(call) and _SYNCED.search(module.text) is not None)
+    if on and not context.opened_elsewhere and not any(map(_writes, context.modules(b"SummaryWriter", b"file_writer"))):
         context.note(
             "question", "synced-from-tensorboard", "W&B takes this run's metrics from TensorBoard files that a framework "
             "writes; Probe gets what is logged by calls alone", path=module.path, line=call.lineno,
         )  # fmt: skip
+
+
+#: The setting in a dictionary that is spread into the call (skrl 0.10 to 2.1).
+_SYNCED = re.compile(r"""["']sync_tensorboard["']\s*(?:,|:|\]\s*=)\s*True""")
+
+
+def _writes(module: Module) -> bool:
+    """Whether a file takes a writer whose calls are mirrored; a class of the repository's own may be called so as well."""
+    data = module.source.data
+    return any(word in data for word in (b"torch.utils", b"tensorboardX", b"create_file_writer"))
 
 
 def _arguments(context: Context, module: Module, call: ast.Call, handle: str | None) -> list[str]:
