@@ -408,3 +408,34 @@ def test_a_patch_at_run_time_is_named_for_deletion(tmp_path: Path) -> None:
     (folder / "train.py").write_text(text)
     found = [why for finding, why in settled(folder)[1].left if finding.code == "PI107"]
     assert found and found[0].startswith("delete train.py:8 and train.py:4-5 (log)")
+
+
+@pytest.mark.parametrize(("python", "said"), [(">=3.8", '-> "float | None":'), (">=3.10", "-> float | None:")])
+def test_a_property_gives_none_and_its_mean_is_of_what_there_is(tmp_path: Path, python: str, said: str) -> None:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(f'[project]\nname = "x"\nversion = "1"\nrequires-python = "{python}"\n')
+    text = """import wandb
+
+
+class Cache:
+    hits = 0
+    asked = 0
+
+    @property
+    def hit_rate(self) -> float:
+        return self.hits / self.asked if self.asked > 0 else 0.0
+
+
+def log(caches):
+    row = {"cache/number": len(caches)}
+    row["cache/hit_rate"] = sum(c.hit_rate for c in caches) / len(caches)
+    wandb.log(row)
+"""
+    after, result = fixed(tmp_path, text)
+    assert not result.left and said in after and "if self.asked > 0 else None" in after
+    assert "    measured = [c.hit_rate for c in caches]\n" in after
+    assert '    if measured:\n        row["cache/hit_rate"] = sum(measured) / len(measured)\n' in after
+    # Read as a number elsewhere: left.
+    after, result = fixed(tmp_path, text + "\n\ndef show(cache):\n    print(cache.hit_rate * 100)\n")
+    assert "0.0" in after and any("is read in train.py:20 as a number" in why for why in reasons(result))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from instrument.audit.fixes import Fixed
 from instrument.audit.fixes._edits import Writer, free_name
+from instrument.patch.declared import minimum_python
 from instrument.plan.place import indent_of, indent_unit, one_line_suite
 
 if TYPE_CHECKING:
@@ -53,12 +54,22 @@ class Properties:
         writer = Writer("PI105", module, result, "review")
         writer.replace(result.orelse, "None", _WHY)
         if isinstance(function.returns, ast.Name):
-            writer.replace(function.returns, f"{function.returns.id} | None", _WHY)
+            kind = f"{function.returns.id} | None"
+            writer.replace(function.returns, kind if self._has_unions(module) else f'"{kind}"', _WHY)
         for reader, node in self._readers(function.name):
             if not self._mean(reader, node, writer):
                 line = reader.source.line_of(reader.start(node))
                 return f"«{function.name}» is read in {reader.path}:{line} as a number: let it give None by hand"
         return Fixed(edits=tuple(writer.edits), applicability="review")
+
+    def _has_unions(self, module: Module) -> bool:
+        """Whether `X | None` may stand as an annotation: from Python 3.10 on, or where annotations are not evaluated."""
+        return minimum_python(self._context.repo, module.path) >= (3, 10) or any(
+            isinstance(stmt, ast.ImportFrom)
+            and stmt.module == "__future__"
+            and "annotations" in {a.name for a in stmt.names}
+            for stmt in module.tree.body
+        )
 
     def _readers(self, name: str) -> list[tuple[Module, ast.Attribute]]:
         found = []
