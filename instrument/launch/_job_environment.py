@@ -161,27 +161,39 @@ class JobEnvironments:
         if not isinstance(value, ast.Name):
             return None
         function = self.module.function(call)
-        for scope in (function, self.module.tree):
-            if scope is None:
-                continue
-            made = [
-                v
-                for v in assignments(scope, value.id)
-                if self.module.function(v) is (scope if scope is function else None)
-            ]
+        for scope in (function, None) if function is not None else (None,):
+            if scope is not None and any(arg.arg == value.id for arg in ast.walk(scope) if isinstance(arg, ast.arg)):
+                return None
+            nodes = [node for node in walk(scope or self.module.tree) if self._is_of(node, scope)]
+            loops = (node.target for node in nodes if isinstance(node, (ast.For, ast.AsyncFor)))
+            if any(_name(target) == value.id for target in loops):
+                return None
+            made = [made for node in nodes for made in _assigned(node, value.id)]
             if made:
                 return made[0] if len(made) == 1 else None
         return None
+
+    def _is_of(self, node: ast.AST, scope: ast.AST | None) -> bool:
+        """Whether a node stands in a scope itself, not in a function or class in it."""
+        if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.For, ast.AsyncFor)):
+            return False
+        owner = self.module.parent(node)
+        while owner is not None and not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            owner = self.module.parent(owner)
+        return owner is scope
+
+
+def _assigned(node: ast.AST, name: str) -> Iterator[ast.expr]:
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            yield node.value
 
 
 def assignments(scope: ast.AST, name: str) -> Iterator[ast.expr]:
     """The values that are assigned to a name anywhere inside a node."""
     for node in walk(scope):
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name) and target.id == name:
-                    yield node.value
+        yield from _assigned(node, name)
 
 
 def _name(node: ast.expr) -> str:
