@@ -22,10 +22,10 @@ RESUMED = {"rollouts": "2.3", "trainer_class": "12", "module_counter": "10"}
 ONCE = ("zeros", "axes", "flat_keys")
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
     """Every trainer, as it is and fixed, run."""
-    root = tmp_path_factory.mktemp("lab")
+    root = tmp_path
     jobs = []
     for name in (*RESUMED, *ONCE):
         for form in ("before", "after"):
@@ -66,7 +66,7 @@ def steps(run: Recorded, key: str, part: int) -> list[float]:
     return [seat.step for seat in run.seats(key) if seat.part == part and seat.step is not None]
 
 
-def test_a_product_of_rollout_and_steps_becomes_a_count(lab: Path) -> None:
+def a_product_of_rollout_and_steps_becomes_a_count(lab: Path) -> None:
     before, after = seen(lab, "rollouts", "before"), seen(lab, "rollouts", "after")
     assert before["PI103"] == ["train/loss", "train/weight"]
     # The four steps after the last checkpoint were made again: nothing else is to be said.
@@ -76,8 +76,7 @@ def test_a_product_of_rollout_and_steps_becomes_a_count(lab: Path) -> None:
     assert len(steps(only(lab, "rollouts", "before"), "train/loss", 1)) == 17
 
 
-@pytest.mark.parametrize(("name", "first", "resumed"), [("trainer_class", 12, 10), ("module_counter", 10, 5)])
-def test_a_counter_is_kept_in_the_checkpoint(lab: Path, name: str, first: int, resumed: int) -> None:
+def a_counter_is_kept_in_the_checkpoint(lab: Path, name: str, first: int, resumed: int) -> None:
     assert "PI104" in seen(lab, name, "before")
     assert steps(only(lab, name, "before"), "train/loss", 1)[0] == 0
     assert set(seen(lab, name, "after")) == {"PI201"}
@@ -86,7 +85,7 @@ def test_a_counter_is_kept_in_the_checkpoint(lab: Path, name: str, first: int, r
     assert steps(run, "train/loss", 1) == list(range(resumed, 20))
 
 
-def test_a_rate_without_a_denominator_is_left_out(lab: Path) -> None:
+def a_rate_without_a_denominator_is_left_out(lab: Path) -> None:
     assert seen(lab, "zeros", "before") == {"PI105": ["eval/accuracy", "cache/hit_rate"]}
     assert seen(lab, "zeros", "after") == {}
     before, after = only(lab, "zeros", "before"), only(lab, "zeros", "after")
@@ -97,7 +96,7 @@ def test_a_rate_without_a_denominator_is_left_out(lab: Path) -> None:
     assert loss[0] == loss[1]
 
 
-def test_an_axis_is_declared_and_its_counter_is_in_the_row(lab: Path) -> None:
+def an_axis_is_declared_and_its_counter_is_in_the_row(lab: Path) -> None:
     before = seen(lab, "axes", "before")
     assert before == {"PI101": ["eval/loss"], "PI102": ["train/grad_norm"]}
     assert seen(lab, "axes", "after") == {}
@@ -106,7 +105,7 @@ def test_an_axis_is_declared_and_its_counter_is_in_the_row(lab: Path) -> None:
     assert steps(run, "train/grad_norm", 0) == [n * 10 for n in range(12)]
 
 
-def test_sections_come_from_one_map(lab: Path) -> None:
+def sections_come_from_one_map(lab: Path) -> None:
     assert seen(lab, "flat_keys", "before") == {"PI106": ["loss", "lr", "val_loss"]}
     assert seen(lab, "flat_keys", "after") == {}
     before, after = only(lab, "flat_keys", "before"), only(lab, "flat_keys", "after")
@@ -114,7 +113,7 @@ def test_sections_come_from_one_map(lab: Path) -> None:
     assert [s.value for s in after.seats("train/loss")] == [s.value for s in before.seats("loss")]
 
 
-def test_a_fork_of_miles_as_a_whole(lab: Path) -> None:
+def a_fork_of_miles_as_a_whole(lab: Path) -> None:
     before, after = seen(lab, "fork", "before"), seen(lab, "fork", "after")
     assert before["PI103"] == ["train/loss"] and before["PI106"] == ["buffer"]
     # Two axes in one run of Probe stay, and so does what its floor drops after a resume: told, and left to a person.
@@ -128,3 +127,14 @@ def test_a_fork_of_miles_as_a_whole(lab: Path) -> None:
     assert [s.value for s in only(lab, "fork", "before").seats("rollout/accept_rate")] == [0.1875] * 6
     assert {"rollout/math/reward", "rollout/code/reward"} <= set(run.keys)
     assert [s.value for s in run.seats("rollout/length")] == [15.0] * 5
+
+
+def test_each_fix_on_its_trainer(lab: Path) -> None:
+    # One test, since the runs are what costs: workers that share the tests out would each make them all.
+    a_product_of_rollout_and_steps_becomes_a_count(lab)
+    a_counter_is_kept_in_the_checkpoint(lab, "trainer_class", 12, 10)
+    a_counter_is_kept_in_the_checkpoint(lab, "module_counter", 10, 5)
+    a_rate_without_a_denominator_is_left_out(lab)
+    an_axis_is_declared_and_its_counter_is_in_the_row(lab)
+    sections_come_from_one_map(lab)
+    a_fork_of_miles_as_a_whole(lab)

@@ -240,14 +240,14 @@ probe.finish()
 """
 
 
-@pytest.fixture(scope="module")
-def outbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def outbox(tmp_path: Path) -> Path:
     """Two offline runs of one job: resumed with its counter, and of another without."""
     pytest.importorskip("probe")
     pytest.importorskip("wandb")
     if not hasattr(os, "fork"):
         pytest.skip("the lab forks")
-    folder = tmp_path_factory.mktemp("probe")
+    folder = tmp_path
     (folder / "train.py").write_text(PROBE)
     jobs = [
         Job(folder, "train.py", env={"FIRST": str(first), "LAST": str(last), "JOB": name})
@@ -266,7 +266,7 @@ def cli() -> Callable[..., tuple[int, str]]:
     return audit
 
 
-def test_an_outbox_with_two_resumed_runs(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
+def an_outbox_with_two_resumed_runs(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
     judged = judge(outbox)
     assert [(run.title, len(run.parts)) for run in sorted(judged.runs, key=lambda run: run.title)] == [
         ("kept", 2),
@@ -278,13 +278,13 @@ def test_an_outbox_with_two_resumed_runs(outbox: Path, cli: Callable[..., tuple[
     assert code == 1 and "PI104 train/loss, cache/hit_rate: begun again at 0" in text and "2 runs" in text
 
 
-def test_one_run_of_it_is_clean_of_what_is_left_out(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
+def one_run_of_it_is_clean_of_what_is_left_out(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
     one = next(path for path in (outbox / "offline").iterdir() if path.is_dir())
     code, text = cli("--record", one, "--ignore", "PI105")
     assert code == 0 and text.startswith("nothing found; 1 run, 2 keys")
 
 
-def test_the_forms_of_the_report(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
+def the_forms_of_the_report(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
     code, text = cli("--record", outbox, "--json")
     schema = json.loads((ROOT / "docs" / "audit-record.schema.json").read_text("utf-8"))
     document = json.loads(text)
@@ -296,6 +296,13 @@ def test_the_forms_of_the_report(outbox: Path, cli: Callable[..., tuple[int, str
     assert {rule["id"] for rule in log["tool"]["driver"]["rules"]} >= {"PI101", "PI104", "PI108", "PI202"}
     code, text = cli("--record", outbox, "--output-format", "github")
     assert code == 1 and text.startswith("::warning title=probe-instrument::")
+
+
+def test_real_records_of_probe(outbox: Path, cli: Callable[..., tuple[int, str]]) -> None:
+    # One test, as the record is what costs.
+    an_outbox_with_two_resumed_runs(outbox, cli)
+    one_run_of_it_is_clean_of_what_is_left_out(outbox, cli)
+    the_forms_of_the_report(outbox, cli)
 
 
 def test_a_path_without_a_record_is_a_clear_error(tmp_path: Path, cli: Callable[..., tuple[int, str]]) -> None:
