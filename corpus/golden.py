@@ -79,16 +79,21 @@ def answer(root: Path, source: Source) -> tuple[Answer, Repository, Plan, list[F
 def judge(repo: Repository, plan: Plan, emitters: list[Emitter], source: Source) -> list[Fate]:
     """What becomes of each emitter, by what the plan says of its line; in a notebook, of its cells in order."""
     at: dict[tuple[str, int], list[Any]] = {}
-    for site in plan.sites:
-        line = 0 if site.path.endswith(".ipynb") else site.line
-        if site.kind in ("emit", "build", "registry"):
-            at.setdefault((site.path, line), []).append(site)
-    wired = {site.path for site in plan.sites if site.kind == "registry" and site.outcome in ("covered", "already")}
-    fates = []
+    for place in plan.sites:
+        line = 0 if place.path.endswith(".ipynb") else place.line
+        if place.kind in ("emit", "build", "registry"):
+            at.setdefault((place.path, line), []).append(place)
+    wired = {p.path for p in plan.sites if p.kind == "registry" and p.outcome in ("covered", "already")}
+    #: Questions about how a file's run gets its metrics stand for the calls in it that nothing else is said of.
+    asked = {note.path: note.code for note in plan.notes if note.path and note.code == "synced-from-tensorboard"}
+    fates: list[Fate] = []
     for emitter in emitters:
         kind = repo.kind(emitter.path)
         if kind != "own":
             fates.append(Fate(emitter, "tests" if kind == "tests" else "vendored"))
+            continue
+        if emitter.kind == "log":
+            fates.append(Fate(emitter, *_of_module(plan)))
             continue
         sites = at.get((emitter.path, emitter.line), [])
         # In a notebook the places of a file stand for its emitters in order.
@@ -101,9 +106,20 @@ def judge(repo: Repository, plan: Plan, emitters: list[Emitter], source: Source)
             fates.append(Fate(emitter, kind_, why))
         elif emitter.path in wired:
             fates.append(Fate(emitter, "other door", "the tracker layer of this file has Probe as one more backend"))
+        elif emitter.path in asked:
+            fates.append(Fate(emitter, "asked", f"{asked[emitter.path]} in this file"))
         else:
             fates.append(Fate(emitter, "fault", "the plan says nothing of it"))
     return fates
+
+
+def _of_module(plan: Plan) -> tuple[str, str]:
+    """What `self.log` of a LightningModule comes to: what the Trainers of its repository do."""
+    built = [site for site in plan.sites if site.kind == "build" and site.rule.startswith("lightning")]
+    for outcome, why in (("covered", "the Trainer has Probe's logger"), ("asked", "asked at the Trainer")):
+        if any(_fate(site) == outcome for site in built):
+            return outcome, why
+    return "no counterpart", "no Trainer in this repository runs it: the metrics are those of whoever builds one"
 
 
 def _fate(site: Any) -> str:
