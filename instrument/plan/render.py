@@ -6,7 +6,8 @@ A module is made of parts: `core` (init, log, finish); inside it `wandb` (W&B's 
 `miles` (ProbeBackend and register),
 `samples` (each sample of a rollout of Miles). `fits` (a run for each fit) is what the callbacks of `keras`, `stable_baselines3`,
 `xgboost`, `lightgbm`, `catboost`, `fastai`, `composer` and `ultralytics` share, and `recorded` (a method of theirs, tapped) what
-`tianshou`, `skrl`, `rsl_rl`, `mmengine`, `torchtune` and `torchtitan` do. A configuration names `axolotl`'s plugin.
+`tianshou`, `skrl`, `rsl_rl`, `mmengine`, `torchtune` and `torchtitan` do. A configuration names `axolotl`'s plugin, and a
+launch line `verl`'s (VERL_USE_EXTERNAL_MODULES).
 `preflight` (asked for with `--preflight`) ends a process that would record nothing, where an environment variable says so.
 """
 
@@ -56,6 +57,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "torchtitan": ("core", "fits", "recorded"),
     "timm": ("core", "fits"),
     "axolotl": ("huggingface",),
+    "verl": ("core",),
     "preflight": (),
 }
 #: The class that a framework part offers to import; it is made when it is first imported.
@@ -138,6 +140,7 @@ def parts_of(text: str) -> set[str]:
         "adapter": "class _Tee",
         "fits": "class _Fit",
         "preflight": "def _preflight",
+        "verl": "def _tap_verl",
         "lightgbm": "class ProbeLightGBMCallback",
         "catboost": "class ProbeCatBoostCallback",
         "recorded": "class _Tap",
