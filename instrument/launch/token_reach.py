@@ -92,9 +92,8 @@ def _script(ctx: Context, path: str, script: Script) -> None:
 def _workflow(ctx: Context, path: str, targets: frozenset[str]) -> None:
     """A workflow that runs what is covered with a tracker's secret: its secrets are its owner's to hand out."""
     text = ctx.repo.read(path).decode("utf-8", "replace")
-    runs = any(
-        re.search(rf"(?<![\w-])(?:[\w./-]*/)?{re.escape(posixpath.basename(target))}\b", text) for target in targets
-    )
+    names = {posixpath.basename(target) for target in targets}
+    runs = any(word[0] in names for word in re.finditer(r"[\w-]+\.py\b", text))
     named = next((m for m in re.finditer(r"(?m)^\s*([A-Z_]+):", text) if is_credential(m[1])), None)
     if runs and named is not None and TOKEN not in text:
         ctx.note(
