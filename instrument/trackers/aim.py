@@ -107,7 +107,7 @@ TRACKER = Tracker(
     name="aim",
     title="Aim",
     packages=frozenset({"aim"}),
-    needles=(b"import aim", b"from aim"),
+    needles=(b"import aim", b"from aim", b'("aim"', b"('aim'"),
     opens={name: Opening(arguments=_arguments, skip=_read_only) for name in OPENS},
     emits={f"{run}.track": _track for run in RUNS},
     closes=frozenset(f"{run}.close" for run in RUNS),
