@@ -117,6 +117,8 @@ def _emit_all(mirror: Mirror, calls: Calls, opened: bool) -> None:
             found.append((stmt, _at_own_step(context, tracker, module, read)))
     several = "it may stand for other functions as well, which the tracker does not see"
     found += [(call, Ask(several, "several-functions")) for call in calls.unsure]
+    if not opened and context.opened_elsewhere:
+        found = [(node, _at_framework_step(context, module, node, read)) for node, read in found]
     found.sort(key=lambda pair: (isinstance(pair[1], Ask), module.start(pair[0])))
     beside = {
         id(node) for node, read in found
@@ -183,6 +185,24 @@ def _emit(
         site.why = "probe.log gets the same values at the same step"
     else:
         mirror.ask(site, "no-place", f"{what} is called where no statement can stand beside it")
+
+
+def _at_framework_step(
+    context: Context, module: Module, node: ast.Call | ast.Assign, read: Emission | Left | Ask
+) -> Emission | Left | Ask:
+    """A call without a step, in a method that the framework hands its own step, joins the run at that one."""
+    if not isinstance(read, Emission) or not read.automatic or read.method != "log" or not isinstance(node, ast.Call):
+        return read
+    step = next((found for own in context.own_steps if (found := own(module, node)) is not None), None)
+    if step is None:
+        return read
+
+    def text(texts: list[str]) -> str:
+        row, commit, _ = read.text(texts).rpartition(", commit=")
+        return f"{row if commit and place.argument(node, 2, 'commit') else read.text(texts)}, step={step}"
+
+    # `log_each`: W&B's count of rows, which this step has nothing to do with, would hold it back.
+    return replace(read, text=text, automatic=False, method="log_each")
 
 
 def _joins_open_run(mirror: Mirror, site: Site, read: Emission) -> bool:

@@ -59,6 +59,8 @@ class Context:
         self.sent: dict[str, list[Row]] = {}
         #: A shape opened runs by a registered callback or logger: emissions with a step join that run.
         self.opened_elsewhere = False
+        #: What shapes say the step of their callback's run is at a place (`state.global_step`), None where they can't.
+        self.own_steps: list[Callable[[Module, ast.AST], str | None]] = []
 
     # -- what was found -------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from instrument.plan import place
@@ -36,6 +37,8 @@ _WORDS = (
     b"transformers", b"trl", b"setfit", b"unsloth", b"optimum", b"span_marker", b"gliner",
     b"from adapters", b"import adapters",
 )  # fmt: skip
+
+_CALLBACK = re.compile(r"(?:repo:)?transformers\.(?:\w+\.)*TrainerCallback")
 
 #: In the order in which an import is looked for: unsloth patches the others and must be imported before them.
 _PACKAGES = ("unsloth", "trl", "sentence_transformers", "setfit", "span_marker", "transformers")
@@ -69,6 +72,7 @@ _CLOSES = Tracker(
 
 def plan(context: Context) -> None:
     """Add the callback to every Trainer that first-party code builds."""
+    context.own_steps.append(partial(_step_at, context))
     for module in context.modules(b"Trainer", also=_WORDS):
         for call in class_calls(module):
             names = context.program.resolve(module, call.func)
@@ -171,6 +175,24 @@ def _add_after(context: Context, module: Module, call: ast.Call, site: Site) -> 
         "this Trainer's arguments can't be read and no statement can stand beside it: add ProbeCallback by hand",
     )  # fmt: skip
     return False
+
+
+def _step_at(context: Context, module: Module, node: ast.AST) -> str | None:
+    """The trainer's step where a method of a callback, or of a Trainer's subclass, has it at hand."""
+    function = module.function(node)
+    around = module.parent(function) if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(function, ast.FunctionDef) or not isinstance(around, ast.ClassDef) or not function.args.args:
+        return None
+    kinds = frozenset[str]().union(*(context.program.resolve(module, base) for base in around.bases))
+    if any(_CALLBACK.fullmatch(kind) for kind in kinds):
+        given = any(a.arg == "state" for a in (*function.args.args, *function.args.kwonlyargs))
+        bound = any(
+            isinstance(n, ast.Name) and n.id == "state" and isinstance(n.ctx, ast.Store) for n in ast.walk(function)
+        )
+        return "state.global_step" if given and not bound else None
+    if function.name != "__init__" and any(_TRAINER.fullmatch(kind) and not _NOT_HF.fullmatch(kind) for kind in kinds):
+        return f"{function.args.args[0].arg}.state.global_step"
+    return None
 
 
 def _close_before_search(context: Context, module: Module) -> None:
