@@ -65,6 +65,8 @@ LINES = [
     'env - \\\n  PATH="$PATH" \\\n  WANDB_API_KEY="$WANDB_API_KEY" \\\n  python train.py',
     'sudo WANDB_API_KEY="$WANDB_API_KEY" python train.py',
     'sudo -u bob env WANDB_API_KEY="$WANDB_API_KEY" python train.py',
+    'env -i PATH="$PATH" bash -c "WANDB_API_KEY=$WANDB_API_KEY python train.py"',
+    'sudo bash -c "WANDB_API_KEY=$WANDB_API_KEY python train.py"',
     'ssh node "cd / && WANDB_API_KEY=$WANDB_API_KEY python train.py"',
     'ssh node "export WANDB_API_KEY=$WANDB_API_KEY; python train.py"',
     'ssh node "docker run --rm -e WANDB_API_KEY=$WANDB_API_KEY img python train.py"',

@@ -124,7 +124,7 @@ def nested_insertions(script: Script, locate: Callable[[str, Script, bool], Loca
     """
     located = Located()
     for command in script.commands:
-        elsewhere = any(value.rsplit("/", 1)[-1] in _ELSEWHERE for value in command.values[:7])
+        elsewhere = clears(command) or any(value.rsplit("/", 1)[-1] in _ELSEWHERE for value in command.values[:7])
         for word, at in _quoted(command):
             inner = read_script(word.value[at:])
             if inner.errors:
