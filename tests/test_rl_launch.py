@@ -88,7 +88,7 @@ class Tracking:
             if backend is None or backend == name:
                 logger("row", step, data)
 
-    def END(self):
+    def END(self, exit_code=0):
         print("closed")
 """
 TRAIN = """
@@ -103,6 +103,8 @@ def main():
     tracking.log({"mine": 1.0}, 4, backend="console")
     if sys.argv[1:] == ["crash"]:
         raise ValueError("diverged")
+    if sys.argv[1:] == ["code"]:
+        return tracking.finish(exit_code=1)
     END
     print("trained")
 
@@ -149,11 +151,13 @@ def test_the_plugin_sends_what_verl_tracks(end: str, tmp_path: Path) -> None:
     assert "first" in names
 
 
-def test_a_crash_is_recorded_as_failed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("end", "code"), [("crash", 1), ("code", 0)])
+def test_a_crash_is_recorded_as_failed(end: str, code: int, tmp_path: Path) -> None:
+    """As verl 0.9 tells its tracker, by an exit code, or by the exception."""
     pytest.importorskip("probe.sdk.offline", reason="probe-research is not installed")
     folder, outbox = installed(tmp_path / "repo", "finish"), tmp_path / "outbox"
     door = {"VERL_USE_EXTERNAL_MODULES": "probe_tracking", "PROBE_MODE": "offline"}
-    assert train(folder, "finish", "crash", PROBE_OUTBOX_DIR=str(outbox), **door)[0] == 1
+    assert train(folder, "finish", end, PROBE_OUTBOX_DIR=str(outbox), **door)[0] == code
     bodies = [json.loads(path.read_text()).get("body") or {} for path in sorted(outbox.glob("offline/*/ops/*.json"))]
     assert [body["status"] for body in bodies if "status" in body] == ["failed"]
 
@@ -167,3 +171,48 @@ def test_a_broken_probe_changes_nothing(probe: str, end: str, tmp_path: Path) ->
     after = train(folder, "finish", *filter(None, [end]), VERL_USE_EXTERNAL_MODULES="probe_tracking")
     assert before[:2] == after[:2], after[2]
     assert before[0] == (1 if end else 0)
+
+
+#: The driver, and the actor that tracks, as verl has them: the module comes by the job's runtime environment.
+ACTOR = """
+import os, sys
+import ray
+
+environment = {name: os.environ[name] for name in ("PYTHONPATH", "VERL_USE_EXTERNAL_MODULES", "PROBE_MODE", "PROBE_OUTBOX_DIR")}
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": environment})
+
+@ray.remote(num_cpus=1)
+class TaskRunner:
+    def run(self, crash):
+        from verl.utils.tracking import Tracking
+
+        tracking, succeeded = Tracking("toy", "first", config={}), False
+        try:
+            for step in (1, 2, 3):
+                tracking.log(data={"actor/loss": 1 / step}, step=step)
+            if crash:
+                raise ValueError("diverged")
+            succeeded = True
+        finally:
+            tracking.finish(exit_code=0 if succeeded else 1)
+
+try:
+    ray.get(TaskRunner.remote().run.remote(sys.argv[1:] == ["crash"]))
+finally:
+    ray.shutdown()
+"""
+
+
+@pytest.mark.framework
+@pytest.mark.parametrize(("end", "code", "status"), [("", 0, "completed"), ("crash", 1, "failed")])
+def test_the_plugin_works_in_the_ray_actor(end: str, code: int, status: str, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="install the extra `frameworks`")
+    pytest.importorskip("probe.sdk.offline", reason="probe-research is not installed")
+    folder, outbox = installed(tmp_path / "repo", "finish"), tmp_path / "outbox"
+    door = {"VERL_USE_EXTERNAL_MODULES": "probe_tracking", "PROBE_MODE": "offline", "PROBE_OUTBOX_DIR": str(outbox)}
+    done = run(folder, ACTOR, *filter(None, [end]), **door)
+    assert done.returncode == code, done.stderr
+    bodies = [json.loads(path.read_text()).get("body") or {} for path in sorted(outbox.glob("offline/*/ops/*.json"))]
+    points = [(p["key"], p["step_index"], p["value"]) for body in bodies for p in body.get("points", [])]
+    assert points == [("actor/loss", step, 1 / step) for step in (1, 2, 3)]
+    assert [body["status"] for body in bodies if "status" in body] == [status]
