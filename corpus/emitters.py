@@ -292,6 +292,8 @@ def _annotated(annotation: ast.expr, modules: dict[str, str], functions: dict[st
 
 
 def _opened(value: ast.expr, modules: dict[str, str], functions: dict[str, str]) -> set[str]:
+    if isinstance(value, ast.IfExp):  # run = Quiet() if dummy else wandb.init()
+        return _opened(value.body, modules, functions) | _opened(value.orelse, modules, functions)
     if isinstance(value, ast.Name):  # self._wandb = wandb
         return _MODULE_CALLS.get(modules.get(value.id, ""), set())
     if not isinstance(value, ast.Call):

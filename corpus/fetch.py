@@ -10,7 +10,6 @@ import hashlib
 import os
 import subprocess
 import tarfile
-import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -73,16 +72,40 @@ def _checkout(source: Source, target: Path) -> Path:
         raise NotHad("no mirror: set INSTRUMENT_CORPUS_MIRRORS")
     above = Path(mirrors, source.git.replace("/", "+"))
     for place in (above, *(sorted(above.iterdir()) if above.is_dir() else ())):
-        command = ["git", "-C", str(place), "-c", "core.fsmonitor=false", "archive", "--format=tar", source.commit]
-        done = subprocess.run(command, capture_output=True, check=False) if place.is_dir() else None
-        if done is not None and done.returncode == 0:
-            target.mkdir(parents=True)
-            with tempfile.NamedTemporaryFile(suffix=".tar") as file:
-                file.write(done.stdout)
-                file.flush()
-                unpack(Path(file.name), target)
+        if place.is_dir() and _tree(place, source.commit, target):
             return target
     raise NotHad(f"the mirror has no commit {source.commit[:12]} of {source.git}")
+
+
+def _tree(repository: Path, commit: str, target: Path) -> bool:
+    """Write a commit's regular files below the target; False where the repository has no such commit.
+
+    Not by `git archive`: a mirror may lack its largest files, which are then left out, as they would be for their size.
+    """
+    git = ["git", "-C", str(repository), "-c", "core.fsmonitor=false"]
+    quiet = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    listed = subprocess.run([*git, "ls-tree", "-r", "-z", commit], capture_output=True, check=False, env=quiet)
+    if listed.returncode:
+        return False
+    entries = [entry.split("\t", 1) for entry in listed.stdout.decode("utf-8", "surrogateescape").split("\0") if entry]
+    files = [(about.split()[2], name) for about, name in entries if about.startswith("100")][:_MAX_MEMBERS]
+    asked = "".join(f"{blob}\n" for blob, _ in files).encode()
+    data = subprocess.run(
+        [*git, "cat-file", "--batch"], input=asked, capture_output=True, check=False, env=quiet
+    ).stdout
+    at = total = 0
+    for _, name in files:
+        head, _, _ = data[at : at + 200].partition(b"\n")
+        at += len(head) + 1
+        if head.endswith(b" missing"):
+            continue
+        size = int(head.split()[-1])
+        if size <= MAX_SIZE and _inside(name):
+            total += size
+            _within(total, repository)
+            _write(target, name, data[at : at + size])
+        at += size + 1
+    return True
 
 
 def unpack(archive: Path, target: Path) -> None:

@@ -70,7 +70,7 @@ def plan(context: Context) -> None:
     calls = {module.path: ProbeCalls(context, module) for module in modules}
     wanted = []
     for run in found:
-        if not runs.is_convincing(run):
+        if not runs.is_convincing(run) or _of_a_loss(run):
             continue
         context.found(NAME)
         site = context.site(NAME, "open", run.module, run.loop, _what(run), strategy="alongside")
@@ -93,6 +93,19 @@ def plan(context: Context) -> None:
         context.pass_over(
             "register", "the loop is the repository's own: there is no framework to register a logger with"
         )
+
+
+def _of_a_loss(run: Run) -> bool:
+    """Whether a loop takes gradients within one call of a loss or a layer, piece by piece, and steps no optimizer.
+
+    Losses with cached gradients (sentence-transformers 6.2) do: a run would be opened for every batch.
+    """
+    owner, function = run.module.enclosing_class(run.loop), run.module.function(run.loop)
+    if owner is None or function is None:
+        return False
+    bases = {run.module.code(base).rpartition(".")[2] for base in owner.bases}
+    of_model = "Module" in bases or any(name.endswith("Loss") for name in (owner.name, *bases))
+    return of_model and ".step(" not in run.module.code(function)
 
 
 def _is_tracked(context: Context) -> bool:
