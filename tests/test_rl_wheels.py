@@ -19,6 +19,8 @@ from instrument.repo.scan import Repository
 #: The rule that must wire each, and a file that it edits.
 WHEELS = {
     "verl==0.9.1": ("verl", "verl/utils/tracking.py"),
+    "verl==0.7.1": ("verl", "verl/utils/tracking.py"),
+    "verl==0.4.1": ("verl", "verl/utils/tracking.py"),
     "ms-swift==4.6.0": ("ms_swift", "swift/megatron/trainers/base.py"),
     "skyrl==0.3.0": ("skyrl", "skyrl/train/utils/tracking.py"),
     "areal==1.0.4": ("areal", "areal/utils/stats_logger.py"),
