@@ -31,12 +31,20 @@ _EXECS = frozenset(("execve", "execvpe", "execle", "execlpe", "spawnve", "spawnv
 _OPTION = re.compile(r"(?:-e|--env)(?:[ =]|\Z)")
 
 
+#: What a file has in it that has any of this: an environment that is handed over, a credential's name, a job's command,
+#: a running cluster's address. A `subprocess.run(["git", ...])` alone is in half of all repositories.
+_WORTH = re.compile(
+    rb"\benv\s*=|\bexecv\w*e\b|\bexecle\b|\bspawnv?\w*e\b|\bposix_spawn|_(?:API_|ACCESS_)?(?:KEY|TOKEN)\b|_USERNAME\b"
+    rb"|_PASSWORD\b|_URI\b|ray job|[\"']ray[\"']|slurm_|[\"']auto[\"']|ray://"
+)
+
+
 def plan(ctx: Context) -> None:
     """Look at every call that starts something, in the files that are ours."""
     targets = covered(ctx)
     if not targets:
         return
-    for module in ctx.modules(*NEEDLES):
+    for module in ctx.modules(*NEEDLES, where=_WORTH.search):
         if module.source.kind != "python":
             continue
         nodes = list(walk(module.tree))
