@@ -11,6 +11,7 @@ import json
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,18 @@ class Answer:
     asked: list[str] = field(default_factory=list)
     emitters: dict[str, int] = field(default_factory=dict)
     shapes: list[str] = field(default_factory=list)
+    files: int = 0
 
     def text(self) -> str:
         """As JSON, an edit a line."""
         edits = ",\n  ".join(json.dumps(edit, ensure_ascii=False) for edit in self.edits)
-        rest = {"shapes": self.shapes, "emitters": self.emitters, "new_files": self.new_files, "asked": self.asked}
+        rest = {
+            "files": self.files,
+            "shapes": self.shapes,
+            "emitters": self.emitters,
+            "new_files": self.new_files,
+            "asked": self.asked,
+        }
         head = json.dumps(rest, ensure_ascii=False, indent=1)[:-2]
         return f'{head},\n "edits": [{chr(10) + "  " + edits if edits else ""}]\n}}\n'
 
@@ -71,6 +79,7 @@ def answer(root: Path, source: Source) -> tuple[Answer, Repository, Plan, list[F
         ),
         emitters={kind: n for kind in CLASSES if (n := Counter(fate.kind for fate in fates)[kind])},
         shapes=sorted(plan.shapes),
+        files=len(repo.files),
     )
     made.edits.sort(key=lambda edit: (edit["path"], edit["line"], edit["text"]))
     return made, repo, plan, fates
@@ -156,32 +165,32 @@ def _kept(text: str, own: str) -> str:
     return f"sha256 {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}, {len(text)} characters"
 
 
-_TREES: dict[int, list[tuple[int, int, str]]] = {}
-
-
 def _enclosing(text: str, line: int) -> str:
     """The innermost function or class around a line, dotted."""
-    spans = _TREES.get(id(text))
-    if spans is None:
-        _TREES.clear()
-        spans = _TREES[id(text)] = []
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            return ""
-        stack: list[tuple[ast.AST, str]] = [(tree, "")]
-        while stack:
-            node, above = stack.pop()
-            for child in ast.iter_child_nodes(node):
-                name = above
-                if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    name = f"{above}.{child.name}" if above else child.name
-                    spans.append((child.lineno, child.end_lineno or 0, name))
-                stack.append((child, name))
-    inside = [(first, name) for first, last, name in spans if first <= line <= last]
+    inside = [(first, name) for first, last, name in _definitions(text) if first <= line <= last]
     return max(inside)[1] if inside else ""
+
+
+@lru_cache(maxsize=4)
+def _definitions(text: str) -> tuple[tuple[int, int, str], ...]:
+    """First line, last line and dotted name of each function and class."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ()
+    spans = []
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    while stack:
+        node, above = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            name = above
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{above}.{child.name}" if above else child.name
+                spans.append((child.lineno, child.end_lineno or 0, name))
+            stack.append((child, name))
+    return tuple(spans)
 
 
 def differences(known: str, made: str) -> list[str]:
