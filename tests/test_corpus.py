@@ -29,7 +29,6 @@ SOME = (
     "pytorch-tabular",
     "openrlhf",
     "skyrl",
-    "art",
     "open-clip",
 )
 

@@ -102,6 +102,8 @@ def test_rllib(tmp_path: Path) -> None:
     differing = {
         key: (value, got.get(key))
         for key, value in wanted.items()
-        if not key[0].startswith("config.") and math.isfinite(value) and not math.isclose(got.get(key, math.nan), value, rel_tol=1e-6)
+        if not key[0].startswith("config.")
+        and math.isfinite(value)
+        and not math.isclose(got.get(key, math.nan), value, rel_tol=1e-6)
     }
     assert not differing
