@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
+
+# A job in the background of a shell without job control ignores interrupts, and so would every program that is started
+# here to be interrupted.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Set INSTRUMENT_NETWORK=1 to run the tests that download.
 NETWORK = os.environ.get("INSTRUMENT_NETWORK") == "1"
