@@ -96,16 +96,17 @@ def plan(context: Context) -> None:
 
 
 def _of_a_loss(run: Run) -> bool:
-    """Whether a loop takes gradients within one call of a loss or a layer, piece by piece, and steps no optimizer.
+    """Whether a loop takes gradients within one call of a loss or a layer, piece by piece, in a class that steps no
+    optimizer (a trainer may be a Module, too).
 
     Losses with cached gradients (sentence-transformers 6.2) do: a run would be opened for every batch.
     """
-    owner, function = run.module.enclosing_class(run.loop), run.module.function(run.loop)
-    if owner is None or function is None:
+    owner = run.module.enclosing_class(run.loop)
+    if owner is None:
         return False
     bases = {run.module.code(base).rpartition(".")[2] for base in owner.bases}
     of_model = "Module" in bases or any(name.endswith("Loss") for name in (owner.name, *bases))
-    return of_model and ".step(" not in run.module.code(function)
+    return of_model and ".step(" not in run.module.code(owner)
 
 
 def _is_tracked(context: Context) -> bool:
